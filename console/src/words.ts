@@ -30,7 +30,7 @@ const STOPS: Readonly<Record<Force, string>> = {
   refuses_next_call: 'refuses the next tool call',
   refuses_wrapped_call: 'refuses the next call of a wrapped tool',
   next_contact: 'reaches the agent with its next message',
-  waits: 'waits until the agent returns',
+  waits: 'waits until the agent makes contact',
 };
 
 const PAUSES: Readonly<Record<Force, string>> = {
@@ -38,7 +38,7 @@ const PAUSES: Readonly<Record<Force, string>> = {
   refuses_next_call: 'refuses every tool call, even of built-in tools, until you resume the agent',
   refuses_wrapped_call: 'refuses calls of wrapped tools until you resume the agent; built-in tools still run',
   next_contact: 'reaches the agent with its next message, and holds the agent until you resume it',
-  waits: 'holds the agent from its return until you resume the agent',
+  waits: 'holds the agent from its next contact until you resume the agent',
 };
 
 /**
@@ -73,6 +73,13 @@ export const GUARANTEE: Readonly<Record<Force, string>> = {
 export const guaranteeLong = (at: At): string => LONG[at.force] + ABORTS_LONG[abortsIn(at)];
 
 const LEASED = 'The host keeps the transcript: a notification is delivered when the host has confirmed the offer.';
+/** The result of an action at each of its agents, as sentences. */
+export const effectsSay = (
+  deed: string,
+  effects: readonly { readonly address: string; readonly host: string | null; readonly says: string }[],
+): string =>
+  effects.map(({ address, host, says }) => `${deed} for ${address}${host === null ? '' : ` (${host})`}: ${says}.`).join(' ');
+
 const LONG: Readonly<Record<Force, string>> = {
   aborts_stream:
     'Earpiece keeps the transcript, so each notification is delivered exactly once. A critical notification aborts the stream. A pause lets the turn finish.',

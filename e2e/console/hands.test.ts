@@ -157,7 +157,7 @@ verifies('console:hands', 'an answer from before a change does not undo the chan
   );
   await listed.answered;
   await toggle.click();
-  await page.locator('[data-subscriber=file_changes]').getByText('off, from the next event').waitFor();
+  await page.locator('[data-subscriber=file_changes]').getByText('File changes is off from the next event on.').waitFor();
   listed.deliver();
   await page.locator('[data-subscriber=process_ended] [role=switch][aria-checked=false]').waitFor();
   expect(await page.evaluate('states')).toEqual(['false']);
@@ -174,7 +174,7 @@ verifies('console:hands', 'a control that is pressed by key keeps the focus duri
   await toggled.answered;
   await frames(page);
   toggled.deliver();
-  await page.locator('[data-subscriber=file_changes]').getByText('off, from the next event').waitFor();
+  await page.locator('[data-subscriber=file_changes]').getByText('File changes is off from the next event on.').waitFor();
   await page.locator('[data-subscriber=file_changes] [role=switch]:focus').waitFor();
 
   await page.goto(`${stage.url}/#/tasks`);

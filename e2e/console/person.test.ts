@@ -98,7 +98,9 @@ verifies('console:person', 'Stop names its effect at this host in advance, asks 
   expect(model.aborted).toEqual([]);
   await composer.getByRole('button', { name: 'Stop' }).click();
   await composer.getByRole('button', { name: 'Stop: aborts the stream' }).click();
-  await composer.getByText('earpiece: aborts the model’s answer and the running tools').waitFor();
+  await composer
+    .getByText('Stop for shop/coder#main (earpiece): the model’s answer and the running tools are aborted.')
+    .waitFor();
   await turn;
   expect(model.aborted).toEqual([0]);
   await rode(page, 'user.cancel').waitFor();
@@ -124,7 +126,7 @@ verifies(
     const turn = agent.send('Work.');
     await held.called;
     await page.getByRole('button', { name: 'Pause', exact: true }).click();
-    await page.getByText('earpiece: finishes its turn, then waits').waitFor();
+    await page.getByText('Pause for shop/coder#main (earpiece): the agent finishes its turn, then waits').waitFor();
     await turn;
     await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
     await page.getByRole('navigation', { name: 'Places' }).getByText('paused').waitFor();
@@ -188,7 +190,7 @@ verifies(
     await composer.getByRole('button', { name: 'Stop: refuses the next call of a wrapped tool' }).click();
     await composer
       .getByText(
-        'claude-code: its next call of a wrapped tool is refused until the agent has read this; built-in tools still run',
+        '(claude-code): the next call of a wrapped tool is refused until the agent has read this; built-in tools still run',
       )
       .waitFor();
     await staged(page, 'user.cancel').waitFor();
@@ -222,7 +224,9 @@ for (const host of ['claude-code', 'opencode', 'ai-sdk'] as const)
       );
       await pause.click();
       await composer
-        .getByText(`${host}: every tool call is refused, even calls of built-in tools, until a person resumes the agent`)
+        .getByText(
+          `Pause for shop/hooked#a4 (${host}): every tool call is refused, even calls of built-in tools, until a person resumes the agent`,
+        )
         .waitFor();
       expect(await talk.refuse({ on: 'Bash' })).toBeDefined();
     },
@@ -243,7 +247,7 @@ verifies(
     await page
       .getByRole('button', { name: 'Stop: refuses the next call of a wrapped tool, with your words as the reason' })
       .click();
-    await page.getByText('for the reason “legal has not agreed yet”').waitFor();
+    await page.getByText('The agent also reads your reason: “legal has not agreed yet”.').waitFor();
     expect(await say.inputValue()).toBe('');
     await page.locator('article', { hasText: 'user.cancel' }).getByText('“legal has not agreed yet”').waitFor();
     const [stop] = await stage.ear.open('shop/codex');
@@ -252,7 +256,7 @@ verifies(
 
     await say.fill('lunch');
     await page.getByRole('button', { name: 'Pause' }).click();
-    await page.getByText('for the reason “lunch”').waitFor();
+    await page.getByText('The agent also reads your reason: “lunch”.').waitFor();
     expect(await say.inputValue()).toBe('');
   },
 );

@@ -34,7 +34,7 @@ verifies(
     await toggle.click();
     clicks++;
     const row = page.locator('[data-subscriber=file_changes]');
-    await row.getByText('off, from the next event').waitFor();
+    await row.getByText('File changes is off from the next event on.').waitFor();
     expect(clicks).toBeLessThanOrEqual(3);
     expect(await toggle.getAttribute('aria-checked')).toBe('false');
     await changed(stage, 'b.ts');
@@ -44,7 +44,7 @@ verifies(
 
     await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('switch', { name: 'File changes' }).click();
-    await row.getByText('on, from the next event').waitFor();
+    await row.getByText('File changes is on from the next event on.').waitFor();
     await changed(stage, 'c.ts');
     await page.goto(conversation(stage, 'shop/coder'));
     await staged(page, 'c.ts').waitFor();
@@ -143,14 +143,16 @@ verifies(
     const dialog = page.getByRole('dialog', { name: 'Test Processes' });
     await dialog.getByLabel('What would a real event do').selectOption('shop/coder');
     await dialog.getByRole('button', { name: 'Send as a test' }).click();
-    await dialog.getByText('sent as a test. Waiting for the next message to shop/coder#main.').waitFor();
+    await dialog.getByText('The test was sent to shop/coder. Waiting for the next message to shop/coder#main.').waitFor();
     await stage.ear.mute('shop/coder', 'test.*', { by: 'mira' });
     await dialog.getByRole('button', { name: 'Send as a test' }).click();
-    await dialog.getByText('sent as a test. Muted: mira muted test.* for shop/coder until a person lifts the mute.').waitFor();
+    await dialog
+      .getByText('The test was sent to shop/coder. Muted: mira muted test.* for shop/coder until a person lifts the mute.')
+      .waitFor();
     await stage.ear.mute('shop/coder', 'test.*', { by: 'mira', off: true });
     await stage.ear.queue('shop/coder', { kind: 'user.pause', action: 'pause', message: 'Pause.', origin: { person: 'Mira' } });
     await dialog.getByRole('button', { name: 'Send as a test' }).click();
-    await dialog.getByText('sent as a test. Waiting: shop/coder is paused by Mira since').waitFor();
+    await dialog.getByText('The test was sent to shop/coder. Waiting: shop/coder is paused by Mira since').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await stage.ear.toggles.disable(
       { kind: 'project', project: 'shop' },

@@ -142,7 +142,7 @@ verifies(
     expect(await why.innerText()).toContain('Nothing was sent yet: no carrier has taken this notification.');
 
     await why.getByRole('button', { name: 'Withdraw' }).click();
-    await why.getByText('withdrawn in time: this notification was never sent').waitFor();
+    await why.getByText('The notification is withdrawn. It was never sent.').waitFor();
     await staged(page, 'deploy.later').waitFor({ state: 'detached' });
     await why.getByRole('button', { name: 'Queue again' }).click();
     await staged(page, 'deploy.later').waitFor();

@@ -288,7 +288,7 @@ describe('agents and conversations', () => {
         {
           address: 'shop/coder#a1',
           force: 'aborts_stream',
-          says: 'finishes its turn, then waits until a person resumes the agent',
+          says: 'the agent finishes its turn, then waits until a person resumes the agent',
         },
       ],
     });
@@ -296,7 +296,7 @@ describe('agents and conversations', () => {
     proves('server:lifted');
     const resumed = await client.resume('shop/coder#a1');
     expect(resumed.lifted).toMatchObject([{ log: 'shop/coder', conversation: 'a1' }]);
-    expect(resumed.effects).toMatchObject([{ address: 'shop/coder#a1', says: 'continues; the agent had not read the pause' }]);
+    expect(resumed.effects).toMatchObject([{ address: 'shop/coder#a1', says: 'the agent continues; it had not read the pause' }]);
     const queued = await inbox.open('shop/coder');
     expect(await client.resume('shop/coder#a1')).toEqual({ lifted: [], effects: [] });
     expect(await inbox.open('shop/coder')).toEqual(queued);

@@ -143,32 +143,34 @@ function forceOf(known: Presence, active: boolean): Force {
 /** Describes the effect of an interrupt on one conversation. */
 export function effectOf(known: Presence | undefined, address: string, active: boolean, action: string): Effect {
   const force = known === undefined ? 'waits' : forceOf(known, active);
-  return { address, host: known?.host ?? null, force, says: SAYS[force](action) };
+  return { address, host: known?.host ?? null, force, says: known === undefined ? unseen(action) : SAYS[force](action) };
 }
 
 const HOLDS = '; the pause holds until a person resumes the agent';
+const unseen = (action: string): string =>
+  `the agent has not made contact yet, and reads this at its first contact${action === 'pause' ? HOLDS : ''}`;
 
 const SAYS: Readonly<Record<Force, (action: string) => string>> = {
   aborts_stream: (action) =>
     action === 'resume'
-      ? 'continues now'
+      ? 'the agent continues now'
       : action === 'pause'
-        ? 'finishes its turn, then waits until a person resumes the agent'
-        : 'aborts the model’s answer and the running tools',
+        ? 'the agent finishes its turn, then waits until a person resumes the agent'
+        : 'the model’s answer and the running tools are aborted',
   refuses_next_call: (action) =>
     action === 'resume'
-      ? 'its tools run again'
+      ? 'the agent’s tools run again'
       : action === 'pause'
         ? 'every tool call is refused, even calls of built-in tools, until a person resumes the agent'
-        : 'its next tool call is refused, even a call of a built-in tool, until the agent has read this',
+        : 'the agent’s next tool call is refused, even a call of a built-in tool, until the agent has read this',
   refuses_wrapped_call: (action) =>
     action === 'resume'
-      ? 'its wrapped tools run again'
+      ? 'the agent’s wrapped tools run again'
       : action === 'pause'
-        ? 'its calls of wrapped tools are refused until a person resumes the agent; built-in tools still run'
-        : 'its next call of a wrapped tool is refused until the agent has read this; built-in tools still run',
-  next_contact: (action) => `reads this with the next message or tool result${action === 'pause' ? HOLDS : ''}`,
-  waits: (action) => `is not active: reads this when the agent returns${action === 'pause' ? HOLDS : ''}`,
+        ? 'calls of wrapped tools are refused until a person resumes the agent; built-in tools still run'
+        : 'the next call of a wrapped tool is refused until the agent has read this; built-in tools still run',
+  next_contact: (action) => `the agent reads this with the next message or tool result${action === 'pause' ? HOLDS : ''}`,
+  waits: (action) => `the agent is not active, and reads this at its next contact${action === 'pause' ? HOLDS : ''}`,
 };
 
 /** Shows an item to a reader whose clock is the server's clock. */

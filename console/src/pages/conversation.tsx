@@ -28,6 +28,7 @@ import { useSummary } from '../state/summary.ts';
 import { word } from '../state/text.ts';
 import { callsIn, contactIn, doingIn, runningTurnIn, timelineOf } from '../state/timeline.ts';
 import { useWakes } from '../state/wakes.ts';
+import type { AgentHolds } from '../state/waits.ts';
 import type { AgentSummary, ConversationSummary } from '../types.ts';
 import { doingSays } from '../words.ts';
 import { Head } from './conversation-head.tsx';
@@ -182,7 +183,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
                 log={log}
                 conversation={conversation}
                 force={summary?.force ?? 'waits'}
-                agent={(summary?.active ?? agent?.active) === false ? 'away' : paused ? 'paused' : holds ? 'held' : null}
+                agent={blocks(agent, summary, paused, holds)}
                 waiting={waiting}
                 why={why}
                 onWhy={onWhy}
@@ -206,6 +207,18 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
       {why !== null && <WhyPanel id={why} log={log} calls={calls} onClose={onClose} />}
     </div>
   );
+}
+
+/** Returns what keeps the whole agent from reading, if anything does. */
+function blocks(
+  agent: AgentSummary | undefined,
+  summary: ConversationSummary | undefined,
+  paused: boolean,
+  held: boolean,
+): AgentHolds {
+  if (summary === undefined && agent?.lastContactAt === null) return 'unseen';
+  if ((summary?.active ?? agent?.active) === false) return 'away';
+  return paused ? 'paused' : held ? 'held' : null;
 }
 
 /** The link from an ended conversation to the conversation that continues it. */

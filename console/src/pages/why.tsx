@@ -9,9 +9,9 @@ import { Problem, Skeleton } from '../parts/empty.tsx';
 import { Icon, LevelShape } from '../parts/icons.tsx';
 import { openedByKey } from '../parts/keys.ts';
 import { Folded } from '../parts/said.tsx';
-import { VerdictBox, WITHDRAWN } from '../parts/verdict.tsx';
+import { queuedAgain, VerdictBox, WITHDRAWN } from '../parts/verdict.tsx';
 import { to } from '../route.ts';
-import { day, exact, exactTime, span } from '../state/clock.ts';
+import { day, exact, exactTime, localTimes, span } from '../state/clock.ts';
 import { listen } from '../state/live.ts';
 import { messageOf, useLoaded } from '../state/loaded.ts';
 import { client } from '../state/server.ts';
@@ -147,7 +147,9 @@ function Story({
               {exactTime(step.at)}
             </time>
             {step.at !== queuedAt && <span className="step-after">{`+${span(step.at - queuedAt)}`}</span>}
-            {step.detail !== null && <span className="step-detail words">{visible(detailSays(step.detail, calls))}</span>}
+            {step.detail !== null && (
+              <span className="step-detail words">{visible(localTimes(detailSays(step.detail, calls)))}</span>
+            )}
           </li>
         ))}
       </ol>
@@ -159,7 +161,7 @@ function Story({
           ? []
           : [
               <p className="plan words" key={conversation}>
-                {`The next carrier of #${conversation} ${NEXT_CARRIER[decision.kind]}. ${decision.step}: ${decision.reason}`}
+                {`The next carrier of #${conversation} ${NEXT_CARRIER[decision.kind]}. ${decision.step}: ${localTimes(decision.reason)}`}
               </p>,
             ],
       )}
@@ -299,7 +301,7 @@ function Deeds({
         <button
           type="button"
           aria-busy={busy}
-          onClick={() => run(async () => `queued again as ${(await client.requeue(n.id, { log })).id}`)}
+          onClick={() => run(async () => queuedAgain((await client.requeue(n.id, { log })).id))}
         >
           Queue again
         </button>

@@ -4,7 +4,7 @@ import { isDueAt } from '../../../src/wire/client/index.ts';
 import { serverNow } from '../state/clock.ts';
 import { doOnce, draftOf, keepDraft, type Deed } from '../state/said.ts';
 import type { ConversationSummary, Deliver, Level } from '../types.ts';
-import { LEVELS, MOMENTS, pauseDoes, stopDoes, type Moment } from '../words.ts';
+import { effectsSay, LEVELS, MOMENTS, pauseDoes, stopDoes, type Moment } from '../words.ts';
 import { Icon } from './icons.tsx';
 
 type Props = { readonly address: string; readonly summary: ConversationSummary | undefined; readonly paused: boolean };
@@ -51,7 +51,8 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
     const deed: Deed =
       action === 'resume' ? { kind: 'resume' } : { kind: 'interrupt', action, ...(reason === '' ? {} : { reason }) };
     if (reason !== '') write('');
-    setResult(`${action === 'cancel' ? 'stop' : action}: pending …`);
+    const name = DEEDS[action];
+    setResult(`${name} for ${address}: the server has not answered yet.`);
     const done = await doOnce(address, deed);
     interrupting.current = false;
     const effects = done !== undefined && 'effects' in done ? done.effects : [];
@@ -59,8 +60,8 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
       done === undefined
         ? null
         : 'lifted' in done && done.lifted.length === 0
-          ? 'no pause is active'
-          : `${effects.map((effect) => `${effect.host ?? effect.address}: ${effect.says}`).join(' · ')}${reason === '' ? '' : `, for the reason “${reason.length > 200 ? `${reason.slice(0, 200).toWellFormed()}…` : reason}”`}`,
+          ? `No pause of ${address} is active.`
+          : `${effectsSay(name, effects)}${reason === '' ? '' : ` The agent also reads your reason: “${reason.length > 200 ? `${reason.slice(0, 200).toWellFormed()}…` : reason}”.`}`,
     );
   };
   return (
@@ -127,7 +128,7 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
           Send <kbd aria-hidden="true">⏎</kbd>
         </button>
       </div>
-      {as === 'note' && <p className="muted words">{NOTE}</p>}
+      {as === 'note' && <p className="composer-note words">{NOTE}</p>}
       <p
         className="result words"
         role="status"
@@ -140,6 +141,7 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
   );
 }
 
+const DEEDS = { pause: 'Pause', resume: 'Resume', cancel: 'Stop' } as const;
 const NOTE =
   'The agent reads a note as your words, under the kind that you choose. A message always wakes an idle agent; a note wakes it only if its level does.';
 

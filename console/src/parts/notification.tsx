@@ -6,6 +6,7 @@ import { waitsSays, type AgentHolds } from '../state/waits.ts';
 import type { Force } from '../types.ts';
 import type { Note } from '../state/notes.ts';
 import type { Said } from '../state/said.ts';
+import { mayMute, type Mutable } from '../state/mutes.ts';
 import { deedSays, forget, tryAgain } from '../state/said.ts';
 import { bodyOf } from '../state/text.ts';
 import { useRoute } from '../route.ts';
@@ -30,13 +31,13 @@ const Why = ({ id, kind, open, onWhy }: WhyProps): ReactElement => (
   </button>
 );
 
-/** The buttons of a card: show why, and mute its kind. */
-function Buttons(props: WhyProps): ReactElement {
+/** The buttons of a card: show why, and mute its kind if a mute can stop it. */
+function Buttons({ of, ...props }: Omit<WhyProps, 'kind'> & { readonly of: Mutable }): ReactElement {
   const route = useRoute();
   return (
     <span className="buttons">
-      {route.kind === 'conversation' && !props.kind.startsWith('user.') && <MuteButton log={route.log} kind={props.kind} />}
-      <Why {...props} />
+      {route.kind === 'conversation' && mayMute(of) && <MuteButton log={route.log} kind={of.kind} />}
+      <Why kind={of.kind} {...props} />
     </span>
   );
 }
@@ -88,7 +89,7 @@ function Rode({
   readonly onWhy: (id: string) => void;
 }): ReactElement {
   const said = rider.person !== null && rider.action === null && rider.kind === 'user.message';
-  const waited = rider.queuedAt === null ? null : entry.offeredAt - rider.queuedAt;
+  const waited = rider.queuedAt === null ? null : entry.at - rider.queuedAt;
   const text = rider.text === null ? rider.message : bodyOf(rider.text, rider.format);
   return (
     <article
@@ -107,7 +108,7 @@ function Rode({
         said={said}
         person={rider.person}
         sender={rider.sender}
-        at={entry.offeredAt}
+        at={entry.at}
       />
       <div className="note-body">
         {/* The line breaks of a template are kept. */}
@@ -124,7 +125,7 @@ function Rode({
           {rider.repeated && ' · repeated'}
           {(rider.receipt === 'observed' || rider.receipt === 'read') && ` · ${receiptSays(rider.receipt, rider.markedBy)}`}
         </span>
-        <Buttons id={rider.id} kind={rider.kind} open={open} onWhy={onWhy} />
+        <Buttons id={rider.id} of={rider} open={open} onWhy={onWhy} />
       </footer>
     </article>
   );
@@ -219,7 +220,7 @@ export function Staged({
           {note.receipt === 'offered' && note.state === 'open' && ' · offered before, not confirmed'}
           {note.conversation === null && ' · for any conversation of this agent'}
         </span>
-        <Buttons id={note.id} kind={note.kind} open={open} onWhy={onWhy} />
+        <Buttons id={note.id} of={note} open={open} onWhy={onWhy} />
       </footer>
     </article>
   );

@@ -32,8 +32,11 @@ export function Tester({
       .testSubscriber(item.id, { project, to })
       .then(
         ({ to: sentTo, message, verdict }) => {
-          const says = verdict === null ? message : `sent as a test. ${sayVerdict(verdict, timeWords(serverNow()))}`;
-          setSaid({ text: `${sentTo}: ${says}`, bad: false });
+          const says =
+            verdict === null
+              ? `${sentTo}: ${message}`
+              : `The test was sent to ${sentTo}. ${sayVerdict(verdict, timeWords(serverNow()))}`;
+          setSaid({ text: says, bad: false });
         },
         (error: unknown) => setSaid({ text: messageOf(error), bad: true }),
       )

@@ -8,10 +8,12 @@ import { timeWords, useNow } from '../state/clock.ts';
 import { messageOf } from '../state/loaded.ts';
 import { client } from '../state/server.ts';
 import { session } from '../state/session.ts';
+import { mayMute } from '../state/mutes.ts';
 import { settingCommand } from '../state/cures.ts';
 import { visible } from '../state/text.ts';
 import type { StoryItem } from '../types.ts';
 import { Command } from './copy.tsx';
+import { effectsSay } from '../words.ts';
 import { MuteButton } from './mutes.tsx';
 
 /** The style of a verdict: waiting, stopped, delivered, or otherwise ended. */
@@ -92,7 +94,7 @@ export function VerdictBox({
               run={run}
             />
           ))}
-        <MuteButton log={log} kind={n.kind} />
+        {verdict.kind !== 'muted' && mayMute(n) && <MuteButton log={log} kind={n.kind} />}
       </div>
       {'holds' in verdict && verdict.holds && cures.some(({ kind }) => kind === 'requeue') && (
         <p className="words muted">
@@ -148,21 +150,19 @@ function CureButton({
     case 'unmute':
       return button('Lift the mute', async () => {
         await client.unmute(cure.log, cure.pattern);
-        return `${cure.pattern} is no longer muted`;
+        return `${cure.pattern} is no longer muted for ${cure.log}.`;
       });
     case 'resume':
       return button('Resume the agent', async () => {
         const { effects } = await client.resume(cure.log);
-        return effects.length === 0
-          ? 'no pause is active'
-          : effects.map(({ host, address, says }) => `${host ?? address}: ${says}`).join(' · ');
+        return effects.length === 0 ? `No pause of ${cure.log} is active.` : effectsSay('Resume', effects);
       });
     case 'requeue':
-      return button('Queue again', async () => `queued again as ${(await client.requeue(cure.id, { log: cure.log })).id}`);
+      return button('Queue again', async () => queuedAgain((await client.requeue(cure.id, { log: cure.log })).id));
     case 'mark_read':
       return button('Mark read', async () => {
         await client.read(cure.id, { log: cure.log });
-        return 'marked as read; this notification no longer keeps the gate up';
+        return 'The notification is marked as read, and no longer keeps the gate up.';
       });
     case 'withdraw':
       return button(cure.id === own ? 'Withdraw' : 'Withdraw the interrupt', async () => {
@@ -186,11 +186,13 @@ function CureButton({
 /** Returns the conversation that the page shows. */
 const hereOf = (): string => decodeURIComponent(/^#\/agents\/[^/]+\/[^/]+\/([^?]+)/u.exec(window.location.hash)?.[1] ?? 'main');
 
+export const queuedAgain = (id: string): string => `The notification is queued again, with the id ${id}.`;
+
 export const WITHDRAWN = {
-  withdrawn: 'withdrawn in time: this notification was never sent',
-  maybe_seen: 'withdrawn, but offered before: the model may have seen this notification',
-  gate_lowered: 'already delivered; this notification no longer keeps the gate up',
-  too_late: 'too late: this notification was already delivered',
-  folded: 'not withdrawn: another notification counts this notification',
-  unknown: 'this notification is no longer in the log',
+  withdrawn: 'The notification is withdrawn. It was never sent.',
+  maybe_seen: 'The notification is withdrawn, but it was offered before: the model may have seen it.',
+  gate_lowered: 'The notification was already delivered. It no longer keeps the gate up.',
+  too_late: 'The withdrawal is too late: the notification was already delivered.',
+  folded: 'The notification is not withdrawn, because another notification counts it.',
+  unknown: 'The notification is no longer in the log.',
 } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ago, day, lasting, minuteTime, span, whenSays } from './clock.ts';
+import { ago, day, exact, lasting, localTimes, minuteTime, span, whenSays } from './clock.ts';
 
 const S = 1_000;
 const MIN = 60 * S;
@@ -10,10 +10,11 @@ describe('how long', () => {
     [0, '0 ms'],
     [4, '4 ms'],
     [99, '99 ms'],
-    [270, '0.3 s'],
+    [270, '0.2 s'],
     [9_940, '9.9 s'],
+    [9_960, '9.9 s'],
     [12_400, '12 s'],
-    [89 * S, '89 s'],
+    [89_999, '89 s'],
     [3 * MIN, '3 min'],
     [3 * H, '3 h'],
     [5 * 24 * H, '5 d'],
@@ -39,4 +40,10 @@ test('a time on another day is shown with its day', () => {
   const noon = new Date(2026, 10, 22, 12).getTime();
   expect(whenSays(noon + H, noon)).toBe(minuteTime(noon + H));
   expect(whenSays(noon + 20 * H, noon)).toBe(`${day(noon + 20 * H)}, ${minuteTime(noon + 20 * H)}`);
+});
+
+test('a time of the log in a text is shown as a local time', () => {
+  const at = Date.UTC(2026, 10, 28, 17, 45, 39, 176);
+  expect(localTimes('waits until 2026-11-28T17:45:39.176Z')).toBe(`waits until ${exact(at)}`);
+  expect(localTimes('the branch 2026-11-28 is behind')).toBe('the branch 2026-11-28 is behind');
 });

@@ -43,15 +43,15 @@ const MAX_TIMER_MS = 2 ** 31 - 2;
 export const timeWords = (now: number): TimeWords => ({
   now,
   clock: (at) => whenSays(at, now),
-  span: (ms) => (ms < 60_000 ? span(ms) : lasting(ms)),
+  span,
 });
 
-/** Formats a duration: `40 ms`, `4.2 s`, `3 min`, `2 h`, `5 d`. */
+/** Formats a duration: `40 ms`, `4.2 s`, `3 min`, `2 h`, `5 d`. Seconds are never rounded up, like those of a running time. */
 export function span(ms: number): string {
   const s = Math.max(0, ms) / 1_000;
   if (s < 0.1) return `${Math.round(s * 1_000)} ms`;
-  if (s < 10) return `${s.toFixed(1)} s`;
-  if (s < 90) return `${Math.round(s)} s`;
+  if (s < 10) return `${(Math.floor(s * 10) / 10).toFixed(1)} s`;
+  if (s < 90) return `${Math.floor(s)} s`;
   if (s < 90 * 60) return `${Math.round(s / 60)} min`;
   if (s < 36 * 3_600) return `${Math.round(s / 3_600)} h`;
   return `${Math.round(s / 86_400)} d`;
@@ -82,4 +82,7 @@ export const day = (at: number): string => DAY.format(at);
 /** Formats a time as `14:00`, with the day if it is not today. */
 export const whenSays = (at: number, now: number): string =>
   day(at) === day(now) ? minuteTime(at) : `${day(at)}, ${minuteTime(at)}`;
+/** Replaces the times of the log in a text, such as `2026-11-28T17:45:39.176Z`, by times as this page shows them. */
+export const localTimes = (text: string): string =>
+  text.replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/gu, (utc) => exact(Date.parse(utc)));
 export const exact = (at: number): string => `${DAY.format(at)}, ${TIME.format(at)}`;

@@ -3,6 +3,7 @@ import { useEffect } from 'react';
 import type { MuteView } from '../../../src/wire/client/index.ts';
 import { listen } from './live.ts';
 import { useLoaded, type Loaded } from './loaded.ts';
+import type { Level } from '../types.ts';
 import { client } from './server.ts';
 import { soon } from './soon.ts';
 
@@ -21,3 +22,17 @@ export function useMutes(of: { readonly log: string } | { readonly project: stri
   }, [again]);
   return loaded;
 }
+
+export type Mutable = {
+  readonly kind: string;
+  readonly level: Level;
+  readonly action: string | null;
+  readonly person: string | null;
+};
+
+/** The default of the setting `core.kinds`, apart from `user.*`. */
+const CORE = /^(?:earpiece\.|task\.|budget\.exceeded$)/u;
+
+/** Whether a mute could stop such a notification. For a kind of a person's words, the page offers no mute. */
+export const mayMute = ({ kind, level, action, person }: Mutable): boolean =>
+  action === null && !kind.startsWith('user.') && (level !== 'critical' || (person === null && !CORE.test(kind)));

@@ -159,7 +159,7 @@ describe('the timeline', () => {
     expect(entries.map(({ kind }) => kind)).toEqual(['person', 'tool', 'ride']);
     expect(entries.at(-1)).toMatchObject({
       on: { kind: 'tool', name: 'read' },
-      offeredAt: 6_200,
+      at: 6_200,
       riders: [{ id: 'a', kind: 'ci.failed', level: 'info', message: 'a failed', queuedAt: 1_000 }],
     });
   });

@@ -59,7 +59,6 @@ export type Entry = At &
         readonly riders: readonly Rider[];
         /** The ids of notifications that are only summarized, by number and kind. */
         readonly summarized: readonly string[];
-        readonly offeredAt: number;
       }
     | {
         readonly kind: 'ended';
@@ -166,7 +165,6 @@ export function timelineOf(records: readonly Stored[], notes: Notes, { everythin
               : (refusalOf(records, offer.record.seq, ids) ?? { kind: 'hook', name: on ?? at_point }),
           riders: ridersOf({ view, ids, carried: [], sentBefore: sentBefore(offer.body.carrier) }, notes),
           summarized: summarizes,
-          offeredAt: offer.record.at,
         });
       }
       continue;
@@ -214,7 +212,6 @@ export function timelineOf(records: readonly Stored[], notes: Notes, { everythin
           notes,
         ),
         summarized: summarizes,
-        offeredAt: at,
       });
     }
   }

@@ -20,3 +20,9 @@ test('the card of a notification that a mute, a filter or the budget holds back 
   expect(says({ kind: 'muted', by: 'mira' }, { level: 'critical', gate: true })).toMatch(/^muted by mira/u);
   expect(says({ kind: 'due' })).toBe('waits');
 });
+
+test('an agent that was never seen is not called inactive', () => {
+  const note = { ...critical, level: 'info', gate: false } as Note;
+  expect(waitsSays(note, { ...holds, agent: 'unseen' })).toBe('waits: the agent has not made contact yet');
+  expect(waitsSays(note, { ...holds, agent: 'away' })).toBe('waits: the agent is not active');
+});

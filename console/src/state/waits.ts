@@ -5,8 +5,8 @@ import { MOMENTS } from '../words.ts';
 import { timeWords, whenSays } from './clock.ts';
 import type { Note } from './notes.ts';
 
-/** Whether the agent is inactive, paused, or blocked by an interrupt; null if nothing blocks the agent. */
-export type AgentHolds = 'away' | 'paused' | 'held' | null;
+/** Whether the agent was never seen, is inactive, paused, or blocked by an interrupt; null if nothing blocks the agent. */
+export type AgentHolds = 'unseen' | 'away' | 'paused' | 'held' | null;
 
 type Holds = {
   readonly agent: AgentHolds;
@@ -22,7 +22,7 @@ const INTERRUPTS: Readonly<Record<Force, string>> = {
   refuses_next_call: 'refuses the next tool call until the agent has read this notification',
   refuses_wrapped_call: 'refuses the next call of a wrapped tool until the agent has read this notification',
   next_contact: 'reaches the agent with its next message',
-  waits: 'waits until the agent returns',
+  waits: 'waits until the agent makes contact',
 };
 
 const BEHIND_GATE = 'waits: the agent has to read an interrupt first';
@@ -31,6 +31,7 @@ export function waitsSays(note: Note, { agent, force, verdict, now }: Holds): st
   const { level, action, gate } = note;
   const held = verdict === undefined ? null : heldBy(verdict, now);
   if (held !== null) return held;
+  if (agent === 'unseen') return 'waits: the agent has not made contact yet';
   if (agent === 'away') return 'waits: the agent is not active';
   if (agent === 'paused' && action === null) return 'waits: the agent is paused';
   if (agent === 'held' && !gate && verdict === undefined) return BEHIND_GATE;

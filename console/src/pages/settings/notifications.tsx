@@ -107,16 +107,15 @@ function Row({
       .toggleSubscriber(item.id, !item.enabled, { project })
       .then((changed) => {
         onChanged(changed);
-        setSaid({ text: `${changed.enabled ? 'on' : 'off'}, from the next event`, bad: false });
+        setSaid({ text: `${item.name} is ${changed.enabled ? 'on' : 'off'} from the next event on.`, bad: false });
       }, failed)
       .finally(() => setBusy(false));
   };
   return (
     <div className={`row subscriber ${item.enabled ? '' : 'off'}`} data-row="" tabIndex={-1} data-subscriber={item.id}>
       <div className="subscriber-name">
-        <b className="words">{item.name}</b>
-        <span className={`badge priority-${item.priority}`}>{item.priority}</span>
-        <span className="muted words">{item.version}</span>
+        <b className="words">{item.name}</b> <span className={`badge priority-${item.priority}`}>{item.priority}</span>{' '}
+        <span className="muted words">{item.version}</span>{' '}
         {item.from.folder !== 'shipped' && (
           <span className="badge words" title={item.from.file}>
             {item.from.folder}

@@ -120,6 +120,21 @@ verifies(
   },
 );
 
+verifies('console:tasks', 'a task that no agent has started is nowhere called work of its agent', async () => {
+  await using stage = await Stage.open(browser);
+  await stage.ear.conversation('shop/coder#s1', HOST).seen();
+  const mira = { kind: 'person', name: 'Mira' } as const;
+  await new Tasks(stage.ear).create('shop', { title: 'Count down', assignee: 'coder' }, mira);
+  const page = await stage.page();
+  await page.goto(`${stage.url}/#/tasks`);
+  const row = page.locator('[data-task=t1]');
+  await row.getByRole('button', { name: 'Start' }).click();
+  await row.getByText('coder has not started this task yet').waitFor();
+  await row.getByRole('button', { name: 'Block' }).click();
+  await row.getByText('coder has not started this task yet. Its active conversations are interrupted. Why?').waitFor();
+  expect(await row.innerText()).not.toContain('works on');
+});
+
 verifies('console:tasks', 'the text that a person types stays, even if the task changes', async () => {
   await using stage = await Stage.open(browser);
   const worker = stage.ear.conversation('shop/coder#s1', HOST);
@@ -141,7 +156,7 @@ verifies('console:tasks', 'the text that a person types stays, even if the task 
   await edit.getByText('coder has read the earlier text').waitFor();
   await page.keyboard.type(' Aloud.');
   expect(await what.inputValue()).toBe('From twelve. Aloud.');
-  await under('to do').waitFor();
+  await under('to do').getByText('in progress The row moves when you close your text.').waitFor();
   await edit.getByRole('button', { name: 'Save' }).click();
   await edit.getByRole('alert').waitFor();
   await edit.getByRole('button', { name: 'Save' }).click();

@@ -102,13 +102,14 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
         </Empty>
       )}
       {groups.map(({ status, items }) => (
-        <section key={status} className="project" aria-label={SAYS[status]}>
+        <section key={status} className="group" aria-label={SAYS[status]}>
           <h2>{`${SAYS[status]} · ${items.length}`}</h2>
           <ul className="rows">
             {items.map((task) => (
               <li key={task.id}>
                 <TaskRow
                   task={task}
+                  under={status}
                   doing={doings.get(nameOf(task)) ?? NOTHING}
                   run={(work) => run(nameOf(task), work)}
                   onChanged={again}
@@ -182,12 +183,15 @@ function useDoings(onChanged: () => void): {
 
 function TaskRow({
   task,
+  under,
   doing: { busy, problem },
   run,
   onChanged,
   onWriting,
 }: {
   readonly task: TaskView;
+  /** The status of the section in which the row is. A row with unsaved text may be in the section of an earlier status. */
+  readonly under: TaskStatus;
   readonly doing: Doing;
   readonly run: (work: () => Promise<unknown>) => void;
   readonly onChanged: () => void;
@@ -250,6 +254,12 @@ function TaskRow({
             {task.description !== '' && <Folded text={task.description} />}
           </>
         )}
+        {task.status !== under && (
+          <p className="words">
+            <span className="badge">{SAYS[task.status]}</span>
+            {' The row moves when you close your text.'}
+          </p>
+        )}
         {task.blockedReason !== null && <p className="words blocked-why">{`blocked: ${task.blockedReason}`}</p>}
         {execution !== null && <Work execution={execution} project={project} />}
       </div>
@@ -289,7 +299,7 @@ function TaskRow({
             }}
           >
             <label>
-              <span>{`${execution?.agent ?? 'the agent'} works on this task and will be interrupted. Why?`}</span>
+              <span>{asksWhy(execution)}</span>
               <input
                 autoFocus
                 value={reason}
@@ -312,6 +322,12 @@ function TaskRow({
     </div>
   );
 }
+
+/** Names the agents that a change of status interrupts, and asks for the reason. */
+const asksWhy = (execution: TaskExecution | null): string =>
+  execution?.conversation == null
+    ? `${execution?.agent ?? 'The agent'} has not started this task yet. Its active conversations are interrupted. Why?`
+    : `${execution.agent} works on this task and is interrupted. Why?`;
 
 const MOVES: Readonly<Record<TaskStatus | 'unblock', string>> = {
   backlog: 'To the backlog',

@@ -38,7 +38,7 @@ verifies(
 
     const times = chart(page, 'Time to delivery');
     expect(await times.locator('a.point').last().getAttribute('aria-label')).toMatch(
-      /^\d\d:\d\d: [\d.]+ m?s half within, [\d.]+ m?s 95 % within$/u,
+      /^\d\d:\d\d: [\d.]+ m?s median, [\d.]+ m?s 95 %$/u,
     );
     for (const open of [
       () => times.locator('a.point').last().click(),
@@ -49,7 +49,7 @@ verifies(
           .locator('.numbers div', { hasText: /^delivered/u })
           .getByRole('link')
           .click(),
-      () => page.locator('.numbers div', { hasText: '95 % delivered within' }).getByRole('link').click(),
+      () => page.locator('.numbers div', { hasText: 'time to delivery, 95 %' }).getByRole('link').click(),
     ]) {
       await page.goto(activity);
       await open();

@@ -115,12 +115,12 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
               href={reply.delivery.count === 0 ? null : within(reply)}
             />
             <Figure
-              name="half delivered within"
+              name="time to delivery, median"
               says={timeSays(reply.delivery.p50Ms)}
               href={reply.delivery.count === 0 ? null : within(reply)}
             />
             <Figure
-              name="95 % delivered within"
+              name="time to delivery, 95 %"
               says={timeSays(reply.delivery.p95Ms)}
               href={reply.delivery.count === 0 ? null : within(reply)}
             />
@@ -155,12 +155,12 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
             columns={columns.map(({ at }, n) => ({ at, href: delivered[n] ?? '' }))}
             series={[
               {
-                name: 'half within',
+                name: 'median',
                 className: 'fill-queued',
                 values: reply.buckets.map(({ delivery }) => shown(delivery.p50Ms)),
               },
               {
-                name: '95 % within',
+                name: '95 %',
                 className: 'fill-delivered',
                 values: reply.buckets.map(({ delivery }) => shown(delivery.p95Ms)),
               },

@@ -53,9 +53,17 @@ verifies(
     running.process.kill('SIGTERM');
     const { code, stdout, stderr } = await running.ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout.split('\n').map((line) => line.replace(/:\d+\/#code=.*$/u, ':…/#code=…').replace(shell.db, '{db}'))).toEqual([
+    expect(
+      stdout.split('\n').map((line) =>
+        line
+          .replace(/:\d+\/#code=.*$/u, ':…/#code=…')
+          .replace(/(?<=browser: ).*(?= --db)/u, 'earpiece')
+          .replace(/:\d+$/u, ':…')
+          .replace(shell.db, '{db}'),
+      ),
+    ).toEqual([
       'http://127.0.0.1:…/#code=…',
-      'This URL logs in one browser, once, within ten minutes. For another browser: earpiece token login',
+      'This URL logs in one browser, once, within ten minutes. For another browser: earpiece --db {db} token login --url http://127.0.0.1:…',
       'sqlite {db} · programs need a token: earpiece token create · Ctrl+C stops the server',
       '',
     ]);

@@ -81,7 +81,12 @@ export async function runServer(options: ServeOptions): Promise<number> {
     else {
       print(paint('bold', options.console ? login : url));
       if (options.console)
-        print(paint('dim', 'This URL logs in one browser, once, within ten minutes. For another browser: earpiece token login'));
+        print(
+          paint(
+            'dim',
+            `This URL logs in one browser, once, within ten minutes. For another browser: ${anotherLogin(ear, login.replace(/\/#.*$/u, ''))}`,
+          ),
+        );
       print(paint('dim', `${ear.store.name} · programs need a token: earpiece token create · Ctrl+C stops the server`));
       if (!isLoopbackHost(host))
         print(
@@ -106,6 +111,13 @@ export async function runServer(options: ServeOptions): Promise<number> {
     return EXIT.ok.code;
   };
   return withLoadedInbox(options, work, { thread: true });
+}
+
+/** The command that prints another login URL of this server, in any shell of this machine. */
+function anotherLogin({ config }: LoadedInbox, url: string): string {
+  const { host, port } = config.server;
+  const usual = `http://${/^(0\.0\.0\.0|::)$/u.test(host) ? '127.0.0.1' : host}:${port}`;
+  return `${shellInfo(config, process.env).earpiece} token login${url === usual ? '' : ` --url ${url}`}`;
 }
 
 const flagsOf = (options: GlobalOptions): { flags?: { db: string } } =>

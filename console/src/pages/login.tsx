@@ -1,5 +1,5 @@
 import { useState, type ReactElement } from 'react';
-import { Command } from '../parts/copy.tsx';
+import { Command, LOGIN_COMMAND } from '../parts/copy.tsx';
 import { Problem } from '../parts/empty.tsx';
 import { messageOf } from '../state/loaded.ts';
 import { enter } from '../state/session.ts';
@@ -12,7 +12,8 @@ export function LoginPage({ why }: { readonly why: string | null }): ReactElemen
     <main className="login">
       <h1>Earpiece</h1>
       <p>Open the URL that the server printed at its start, or print a new URL:</p>
-      <Command text="earpiece token login" />
+      <Command text={LOGIN_COMMAND} />
+      <p className="muted">If the server was started with --db, add the same --db.</p>
       <p>Or enter a token:</p>
       <form
         onSubmit={(event) => {

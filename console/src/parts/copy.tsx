@@ -42,6 +42,9 @@ async function copied(text: string): Promise<boolean> {
   }
 }
 
+/** The command that prints a login URL for this server, at the address at which this browser reaches the server. */
+export const LOGIN_COMMAND = `earpiece token login${window.location.origin === 'http://127.0.0.1:4747' ? '' : ` --url ${window.location.origin}`}`;
+
 /**
  * A command with a copy button. The command has the options with which a terminal on the server's machine uses the same database.
  */

@@ -1,5 +1,5 @@
 import { useState, type ReactElement } from 'react';
-import { Command } from '../../parts/copy.tsx';
+import { Command, LOGIN_COMMAND } from '../../parts/copy.tsx';
 import { Problem } from '../../parts/empty.tsx';
 import type { TokenInfo } from '../../../../src/wire/client/index.ts';
 import { setTheme, theme, type Theme } from '../../parts/theme.ts';
@@ -57,7 +57,7 @@ export function Account(): ReactElement | null {
       </fieldset>
       <h2>Another browser</h2>
       <p>This command prints a URL that logs in one browser, once:</p>
-      <Command text="earpiece token login" />
+      <Command text={LOGIN_COMMAND} />
       <p>
         <button type="button" onClick={() => leave().catch((error: unknown) => setProblem(messageOf(error)))}>
           Log out

@@ -85,8 +85,12 @@ verifies(
   'a server without agents offers commands to copy on every page, and an empty filtered list names the filter',
   async () => {
     const page = await empty.page();
-    await page.getByText('earpiece gateway --print claude').waitFor();
+    await page.getByText('earpiece install').waitFor();
     await check(page, 'nobody');
+    await page.getByText('earpiece gateway --print claude').waitFor({ state: 'hidden' });
+    await page.getByText('Another MCP client, your own loop, or no agent yet').click();
+    await page.getByText('earpiece gateway --print claude').waitFor();
+    await page.getByText('npm install earpiece').waitFor();
     await page.goto(`${empty.url}/#/activity`);
     await page.getByText('No notifications in the last hour').waitFor();
     await check(page, 'activity-nobody');
@@ -99,7 +103,7 @@ verifies(
     await empty.ear.queue('shop/coder', { message: 'for later' });
     await page.goto(`${empty.url}/#/agents`);
     await page.getByText('never seen').waitFor();
-    await page.getByText('earpiece gateway --print claude').waitFor();
+    await page.getByText('earpiece install').waitFor();
     await check(page, 'never-seen');
     await page.goto(`${stage.url}/`);
     const other = await stage.page();
@@ -107,9 +111,9 @@ verifies(
     await other.getByText('The filter (paused, name contains “nobody”) hides all 5 agents.').waitFor();
     await other.getByRole('button', { name: 'Clear the filter' }).click();
     await other.locator('a[data-log="shop/coder"]').waitFor();
-    await other.getByText('earpiece gateway --print claude').waitFor({ state: 'hidden' });
+    await other.getByText('earpiece install').waitFor({ state: 'hidden' });
     await other.getByText('Connect another agent').click();
-    await other.getByText('earpiece gateway --print claude').waitFor();
+    await other.getByText('earpiece install').waitFor();
     await other.goto(`${stage.url}/#/settings/notifications?find=zzz`);
     await other.getByRole('button', { name: 'Clear the filter' }).click();
     await other.getByRole('switch', { name: 'File changes' }).waitFor();

@@ -138,6 +138,7 @@ verifies(
     await help.getByText('gateway --print claude --as shop/sec -- npx').waitFor();
     expect(await help.locator('code').allInnerTexts()).toEqual([
       expect.stringMatching(/server-filesystem \/srv\/shop$/u),
+      'npm install earpiece',
       expect.stringMatching(/ chat$/u),
       expect.stringContaining('send --to shop/sec '),
     ]);

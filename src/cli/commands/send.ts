@@ -30,7 +30,6 @@ import {
   withOptionTo,
   type GlobalOptions,
 } from '../context.ts';
-import { purposeOf } from '../purpose.ts';
 import { turnsUnseen } from '../moments.ts';
 import { clock, complain, plain, print, printJson } from '../terminal.ts';
 import { waited, type Waited } from '../waited.ts';
@@ -118,6 +117,7 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
           complain('a command that an agent runs may use at most level error; critical was lowered to error');
       }
       const timeoutMs = options.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationOption('--timeout', options.timeout);
+      if (options.purpose !== undefined) (await import('../purpose.ts')).purposeOf({ purpose: options.purpose });
       const rest = inputFrom(options, person);
       if (
         inside === undefined &&
@@ -266,7 +266,7 @@ function inputFrom(options: Options, person: string | undefined): Omit<Notificat
     ...defined({ action: options.action, instruction: options.instruction }),
     ...(options.deliver === undefined ? {} : { deliver: parseDeliver(options.deliver) }),
     ...(options.ttl === undefined ? {} : parseTtl(options.ttl)),
-    ...(options.purpose === undefined ? {} : defined({ purpose: purposeOf({ purpose: options.purpose }) })),
+    ...defined({ purpose: options.purpose }),
     ...(person === undefined ? {} : { origin: { person } }),
   };
 }

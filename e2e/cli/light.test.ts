@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 965, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 850, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 855, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 966, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 853, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 864, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_419,
+        kb: 1_428,
         packages: [
           'commander',
           'hono',

@@ -69,6 +69,7 @@ type Fault = {
 };
 
 const INSTALL = /^earpiece install claude$/u;
+const REPAIR = /^repair that file, then: earpiece install claude$/u;
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   'every hook is switched off': {
@@ -128,7 +129,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'the file of the MCP server is broken': {
     make: (home) => void home.write('.claude.json', '{ "mcpServers": '),
     says: /^\S+\/\.claude\.json:1:17: is not valid JSON: expected a value/u,
-    advice: INSTALL,
+    advice: REPAIR,
   },
   'the MCP server starts a program that does not exist': {
     make: (home) =>
@@ -145,7 +146,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'the settings are broken': {
     make: (home) => void home.write(SETTINGS, '{ "hooks": '),
     says: /settings\.json:1:12: is not valid JSON: expected a value/u,
-    advice: INSTALL,
+    advice: REPAIR,
   },
   'the MCP server is gone': {
     make: (home) => void home.write('.claude.json', '{}'),

@@ -221,6 +221,7 @@ describe.each(Object.entries(REFUSALS))('settings that cannot be changed: %s', (
     const { code, stdout } = home.run(['install', '--yes'], options);
     expect(code).toBe(8);
     expect(stdout).toMatch(says);
+    expect(stdout).toContain('because of the problem after ✗, Earpiece changes no file of Claude Code');
     expect(home.snapshot()).toEqual(before);
     chmodSync(join(home.home, '.claude'), 0o755);
   });

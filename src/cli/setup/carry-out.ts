@@ -41,7 +41,7 @@ export async function carryOut(hosts: readonly HostPlan[], place: Place, options
   const pending = going.filter(({ files }) => files.some(isPending));
   if (!json)
     for (const { setup, files } of hosts)
-      print(`${paint('bold', setup.title)}\n${files.map((file) => shown(file, place)).join('\n')}\n`);
+      print(`${paint('bold', setup.title)}\n${files.map((file) => shown(file, place)).join('\n')}\n${stays(setup, files)}`);
   const outcome = { done: going.map(({ setup }) => setup), failed: failing.map(({ setup }) => setup) };
   const written = new Set<FilePlan>();
   const errors = new Map<FilePlan, string>();
@@ -83,6 +83,12 @@ export async function carryOut(hosts: readonly HostPlan[], place: Place, options
     failed: [...outcome.failed, ...broken],
   };
 }
+
+/** Says that no file of the agent is changed, if one of its files has a problem and another would change. */
+const stays = ({ title }: Setup, files: readonly FilePlan[]): string =>
+  files.some(({ problem }) => problem !== undefined) && files.some(isPending)
+    ? `  because of the problem after ✗, Earpiece changes no file of ${title}\n`
+    : '';
 
 const lineOf = (
   plan: FilePlan,

@@ -24,7 +24,7 @@ import { canary, duration } from './canary.ts';
 import { untrusted } from './codex-trust.ts';
 import { CALLS_TOOLS, oursHere, placeHere, short } from './here.ts';
 import { otherVariables } from './other-variables.ts';
-import { brokenFiles, goneOf, serverFindings } from './server-checks.ts';
+import { brokenFiles, goneOf, serverFindings, repairing } from './server-checks.ts';
 
 export async function setupFindings(options: GlobalOptions): Promise<readonly Finding[]> {
   const ours = oursHere(options);
@@ -56,13 +56,11 @@ async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOptions): P
     const recorded = installBook({ env: process.env })
       .list()
       .find(({ host }) => host === name);
-    if (recorded !== undefined)
-      return [
-        bad(
-          problemOf(setup, { ...user, scope: recorded.scope }, wanted) ??
-            `the hooks of Earpiece are missing from ${short(recorded.file, user)}`,
-        ),
-      ];
+    if (recorded !== undefined) {
+      const problem = problemOf(setup, { ...user, scope: recorded.scope }, wanted);
+      if (problem !== undefined) return [bad(problem, repairing(setup))];
+      return [bad(`the hooks of Earpiece are missing from ${short(recorded.file, user)}`)];
+    }
     if (command === undefined) return [];
     const value = `${title} is installed (${short(command, user)}), but not connected to Earpiece`;
     return [{ what: name, value, ok: true, advice: `earpiece install ${name}` }];

@@ -144,7 +144,7 @@ export async function runUninstall(names: readonly string[], options: SetupOptio
   if (outcome.asked === 'refused') print('nothing was changed');
   if (outcome.asked === 'nobody')
     complain('there is no terminal for the question, so nothing was changed; add --yes to make the changes');
-  if (outcome.asked === undefined && !options.json)
+  if (outcome.asked === undefined && !options.json && outcome.done.length > 0)
     print(
       outcome.done
         .map((setup) => {

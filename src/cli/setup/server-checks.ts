@@ -13,9 +13,12 @@ export function brokenFiles(setup: Setup, place: Place, ours: Ours, bad: Bad): r
   const files = new Set(setup.parts(place, ours).map(({ file }) => file));
   return [...files].flatMap((file) => {
     const problem = syntaxProblem(file);
-    return problem === undefined ? [] : [bad(problem)];
+    return problem === undefined ? [] : [bad(problem, repairing(setup))];
   });
 }
+
+/** The remedy for a file that an installation cannot change before a person has repaired the file. */
+export const repairing = ({ name }: Pick<Setup, 'name'>): string => `repair that file, then: earpiece install ${name}`;
 
 /**
  * Reports that Earpiece's MCP server is missing where an installation puts it, that another server has its name, or that its

@@ -82,7 +82,7 @@ const isFromPerson = ({ kind, origin }: Notification): boolean =>
  * Returns the earliest time at which the item may wake the agent, epoch ms. This time is the later of the due time and the end of
  * the delay for related notifications. An interrupt may wake the agent at once.
  */
-export function wakesFrom({ at, notification }: Item): number {
+function wakesFrom({ at, notification }: Item): number {
   const { deliver, subscriber } = notification;
   if (isInterrupt(notification)) return at;
   const moment = typeof deliver === 'object' && 'at' in deliver ? deliver.at : at;

@@ -8,7 +8,7 @@ import { EarpieceError } from '../core/errors.ts';
 import type { Mute } from '../core/filter.ts';
 import type { Item } from '../core/items.ts';
 import type { NotificationId, NotificationInput, Subscribed } from '../core/notification.ts';
-import type { Ids, LineRenderer, Presence, Store } from '../core/ports.ts';
+import type { AgentOverview, Ids, LineRenderer, Presence, Store } from '../core/ports.ts';
 import type { Owner, QueuedRecord, Stored } from '../core/records.ts';
 import type { Verdict } from '../core/verdict/kinds.ts';
 import type { Companion, Logs, OverBecause, PolicySource, Queued, Withdrawn } from './context.ts';
@@ -22,6 +22,7 @@ import { projectsIn, prune, pruneTime, type Pruned } from './housekeeping/retent
 import { sweep, type Swept } from './housekeeping/sweep.ts';
 import { Witnesses } from './housekeeping/witnesses.ts';
 import { randomIds } from './ids.ts';
+import type { OpenNow } from './open-now.ts';
 import { bind } from './presence/bind.ts';
 import { markFor, newMark } from './presence/mark.ts';
 import { activeOnes, isActive, overBecause, wasConversation } from './presence/presence.ts';
@@ -79,6 +80,7 @@ export class Inbox implements Logs, AsyncDisposable {
   readonly intents: Intents;
   readonly #heldBack = new HeldBack();
   readonly #writer: WriterHold;
+  #openNow: OpenNow | undefined;
   #timeZone: string | (() => string);
   #closed = false;
 
@@ -260,6 +262,14 @@ export class Inbox implements Logs, AsyncDisposable {
    */
   active(query: { project?: string; log?: LogKey }): Promise<readonly Presence[]> {
     return activeOnes(this, query);
+  }
+
+  /** Returns a page of agents like the store, but without the expired notifications that the store still counts as open. */
+  async agents(query: Parameters<Store['agents']>[0]): Promise<readonly AgentOverview[]> {
+    const found = await this.store.agents(query);
+    this.#openNow ??= new (await import('./open-now.ts')).OpenNow(this);
+    const { of } = this.#openNow;
+    return Promise.all(found.map(of));
   }
 
   isActive(presence: Presence, now?: number): boolean {

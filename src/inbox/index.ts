@@ -14,7 +14,6 @@ export type { Pruned } from './housekeeping/retention.ts';
 export type { WrongClock } from './housekeeping/witnesses.ts';
 export { randomIds } from './ids.ts';
 export { nextHead } from './next-head.ts';
-export { OpenNow } from './open-now.ts';
 export { patience } from './patience.ts';
 export { arrive, begin, leave } from './presence/arrival.ts';
 export { identify, KNOWN_HOSTS, placeholder, type Identity } from './presence/identity.ts';

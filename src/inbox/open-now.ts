@@ -33,7 +33,7 @@ export class OpenNow {
     this.#store = store;
   }
 
-  async of(overview: AgentOverview): Promise<AgentOverview> {
+  readonly of = async (overview: AgentOverview): Promise<AgentOverview> => {
     const { log, open, oldestOpenAt, ...rest } = overview;
     if (LEVELS.every((level) => open[level] === 0)) {
       this.#looks.delete(log);
@@ -44,7 +44,7 @@ export class OpenNow {
     const left = { ...open };
     for (const level of LEVELS) left[level] = Math.max(0, open[level] - expired[level]);
     return { ...rest, log, open: left, ...(oldest === undefined ? {} : { oldestOpenAt: oldest }) };
-  }
+  };
 
   async #look(log: LogKey, counts: string): Promise<Look> {
     const now = this.#store.now();

@@ -3,7 +3,6 @@ import type { CommandLine } from '../command-line.ts';
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import type { LogOverview, Presence } from '../../core/ports.ts';
-import { OpenNow } from '../../inbox/index.ts';
 import { SERVER_OPTION, readInbox, type GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
 import { ago, paint, plain, print, printJson } from '../terminal.ts';
@@ -52,13 +51,11 @@ export function agents(command: CommandLine): void {
         const project = options.all ? undefined : ear.project;
         const there = (await ear.store.presence(defined({ project }))).filter((p) => ear.wasConversation(p));
         const overview = new Map<string, Agent>();
-        const openNow = new OpenNow(ear);
         for (let after: LogKey | undefined; ;) {
-          const page = await ear.store.agents({
+          const page = await ear.agents({
             ...defined({ project, after }),
           });
-          for (const { log, open, paused } of await Promise.all(page.map((each) => openNow.of(each))))
-            overview.set(log, { open, paused });
+          for (const { log, open, paused } of page) overview.set(log, { open, paused });
           after = page.at(-1)?.log;
           if (after === undefined) break;
         }

@@ -1,7 +1,6 @@
 /** Lists agents, their conversations and their work. */
 import { logOf, parseAddress, type LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
-import { OpenNow } from '../../inbox/index.ts';
 import type { AgentSummary, ConversationSummary, Page } from '../../wire/api.ts';
 import { mayRead, mustRead } from '../authority.ts';
 import { answers, createRoute, inPath, limitQuery, reply, z, type Api, type Deps } from '../context.ts';
@@ -14,7 +13,6 @@ import { agentIn, agentSummary, conversationSummary } from '../shown.ts';
 export const agentParams = z.object({ project: inPath(128), agent: inPath(128) });
 
 export function agentRoutes(api: Api, { inbox }: Deps): void {
-  const openNow = new OpenNow(inbox);
   api.openapi(
     createRoute({
       method: 'get',
@@ -38,13 +36,13 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
         if (project !== who.project) mustRead(who, { project });
       } else mustRead(who, { project });
       const own = who.kind === 'agent' ? logOf(parseAddress(`${who.project}/${who.agent}`)) : undefined;
-      const found = await inbox.store.agents({
+      const found = await inbox.agents({
         ...defined({ project }),
         ...(own === undefined ? (after === undefined ? {} : { after: after as LogKey }) : { after: before(own) }),
         limit: own === undefined ? limit + 1 : 1,
       });
       const wanted = found.slice(0, limit).filter(({ log }) => own === undefined || log === own);
-      const summaries = await Promise.all(wanted.map(async (overview) => agentSummary(inbox, await openNow.of(overview))));
+      const summaries = await Promise.all(wanted.map((overview) => agentSummary(inbox, overview)));
       const all = summaries.map((agent) => {
         const sees = (conversation: string): boolean =>
           who.kind !== 'agent' || mayRead(who, { log: agent.log as LogKey, conversation });

@@ -49,7 +49,7 @@ export class OpenNow {
   async #look(log: LogKey, counts: string): Promise<Look> {
     const now = this.#store.now();
     const before = this.#looks.get(log);
-    if (before?.counts === counts && now < before.until && now > before.until - KEPT_MS) return before;
+    if (before?.counts === counts && now < before.until && now >= before.until - KEPT_MS) return before;
     let until = now + KEPT_MS;
     let oldest: number | undefined;
     const expired = { info: 0, warning: 0, error: 0, critical: 0 };

@@ -120,6 +120,25 @@ verifies(
   },
 );
 
+verifies('console:tasks', 'Done also interrupts an agent that works on the task, so the page asks first', async () => {
+  await using stage = await Stage.open(browser);
+  const worker = stage.ear.conversation('shop/coder#s1', HOST);
+  await worker.seen();
+  const tasks = new Tasks(stage.ear);
+  await tasks.create('shop', { title: 'Count down', assignee: 'coder' }, { kind: 'person', name: 'Mira' });
+  await nextFor(tasks, worker);
+  const page = await stage.page();
+  await page.goto(`${stage.url}/#/tasks`);
+  const row = page.locator('[data-task=t1]');
+  await row.getByRole('button', { name: 'Done' }).click();
+  await row.getByText('coder works on this task and is interrupted. Why?').waitFor();
+  expect(await stage.ear.open('shop/coder')).toEqual([]);
+  await row.getByPlaceholder('a reason that the agent reads').fill('I did it');
+  await row.getByRole('button', { name: 'Done' }).click();
+  await row.waitFor({ state: 'detached' });
+  expect((await worker.refuse({ on: 'read_file' }))?.text).toContain('I did it');
+});
+
 verifies('console:tasks', 'a task that no agent has started is nowhere called work of its agent', async () => {
   await using stage = await Stage.open(browser);
   await stage.ear.conversation('shop/coder#s1', HOST).seen();

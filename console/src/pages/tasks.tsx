@@ -222,7 +222,8 @@ function TaskRow({
     });
   };
   const takes = execution !== null && execution.endedAt === null;
-  const asks = (status: TaskStatus): boolean => takes && (status === 'blocked' || status === 'cancelled' || status === 'todo');
+  // Each other status takes the task from its agent, and so interrupts the agent.
+  const asks = (status: TaskStatus): boolean => takes && status !== 'in_progress';
   return (
     <div className={`row task status-${task.status}`} data-row="" tabIndex={-1} data-task={id}>
       <div className="task-what">

@@ -250,6 +250,12 @@ verifies(
     await page.getByText('The agent also reads your reason: “legal has not agreed yet”.').waitFor();
     expect(await say.inputValue()).toBe('');
     await page.locator('article', { hasText: 'user.cancel' }).getByText('“legal has not agreed yet”').waitFor();
+    await page.getByRole('button', { name: 'Why user.cancel' }).click();
+    const why = page.getByRole('complementary', { name: 'Why' });
+    await why.locator('[data-verdict]').waitFor();
+    // A mute cannot stop a person's interrupt.
+    expect(await why.getByRole('button', { name: /^Mute/u }).count()).toBe(0);
+    await why.getByRole('button', { name: 'Close why' }).click();
     const [stop] = await stage.ear.open('shop/codex');
     expect(stop?.notification).toMatchObject({ action: 'cancel', instruction: 'legal has not agreed yet' });
     expect((await host.refuse({ on: 'write_file' }))?.text).toContain('legal has not agreed yet');

@@ -292,6 +292,8 @@ describe('agents and conversations', () => {
         },
       ],
     });
+    const { effects } = await client.interrupt('shop/new', { action: 'cancel' });
+    expect(effects).toMatchObject([{ says: 'the agent has not made contact yet, and reads this at its first contact' }]);
     expect((await client.agents()).items[0]?.paused).toBe(true);
     proves('server:lifted');
     const resumed = await client.resume('shop/coder#a1');

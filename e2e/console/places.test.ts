@@ -110,7 +110,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
         await draw(page, `test-${width}-${colorScheme}`);
         await dialog.getByLabel('What would a real event do').selectOption('shop/agent-03');
         await send.click();
-        await dialog.getByText(/^shop\/agent-03: sent as a test/u).waitFor();
+        await dialog.getByText(/^The test was sent to shop\/agent-03\./u).waitFor();
         const [sent] = await stage.ear.store.items('shop/agent-03' as never, { kind: 'latest', limit: 1 });
         expect(sent?.notification).toMatchObject({ kind: { source: 'test', name: 'budget.exceeded' }, level: 'info' });
         expect(sent?.notification.message).toMatch(/^This is a test: nothing happened/u);

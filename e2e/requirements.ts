@@ -171,7 +171,10 @@ export const REQUIREMENTS = {
   'store:refuses': {
     behaviour: 'Earpiece refuses a network file system, an old SQLite and a foreign file, and says what to do.',
   },
-  'store:private': { behaviour: 'Only the user can read the database file.' },
+  'store:private': {
+    behaviour:
+      'Only the user can read a database file that Earpiece makes. Earpiece takes the rights of other users from an existing file. The rights of its group stay.',
+  },
   'store:upgrade': {
     behaviour: "A database from before 0.1.0 opens and keeps open notifications, gates, mutes and the project's name.",
   },

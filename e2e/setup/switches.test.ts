@@ -109,7 +109,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     agent: 'codex',
     make: append('.codex/config.toml', '\n[[[\n'),
     says: /\.codex\/config\.toml:\d+:\d+: /u,
-    advice: /^earpiece install codex$/u,
+    advice: /^repair that file, then: earpiece install codex$/u,
   },
   'opencode: the MCP server is gone': {
     agent: 'opencode',

@@ -118,7 +118,7 @@ test('an unfinished migration continues only with its own source and target', as
   expect([inbox.code, inbox.stderr]).toEqual([6, expect.stringContaining(' is being migrated to postgres:')]);
   expect((await migrate('--from', from, '--to', to)).code).toBe(0);
   await refused(['--from', from, '--to', to], 6, /was migrated to postgres:\S+ at \S+Z: use the new database/u);
-  await refused(['--from', from, '--to', to, '--cancel'], 2, /is finished and cannot be cancelled/u);
+  await refused(['--from', from, '--to', to, '--cancel'], 12, /is finished and cannot be cancelled/u);
   expect(await idsIn(to)).toEqual(['a', 'b']);
 });
 

@@ -69,7 +69,7 @@ t1  blocked  high  coder  now  Fix the login
     const mistakes = [
       [
         ['status', 't1', 'blocked'],
-        2,
+        12,
         'task t1 "x" is todo and cannot become blocked; the task can become backlog, in_progress, cancelled',
       ],
       [

@@ -26,6 +26,10 @@ export const REQUIREMENTS = {
   // The log: recording and recovery.
   'log:queued-first': { behaviour: 'A queued notification is in the log before anything delivers it.' },
   'log:durable': { behaviour: 'An acknowledged notification survives kill -9 of the process that wrote it.' },
+  'queue:own-id': {
+    behaviour:
+      'A notification of another sender, or with another action, whose id is already used is refused. A sender cannot give the id of the notification of an event.',
+  },
   'log:idempotent': { behaviour: 'A notification id is queued once, even if several producers repeat it.' },
   'log:replay': {
     behaviour: 'A replay of any prefix of a log gives the notifications that were open after the last record of the prefix.',

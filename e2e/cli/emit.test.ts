@@ -32,6 +32,26 @@ describe('emit', () => {
     ]);
   });
 
+  verifies(
+    'queue:own-id',
+    "the id of an event's notification cannot be used before the event, nor by the event of another sender",
+    async () => {
+      await using shell = new Shell();
+      const taken = await shell.run(['send', '--to', 'coder', '--id', 'ci/42~cli_event', 'hi']);
+      expect(taken).toMatchObject({ code: 2, stdout: '' });
+      expect(taken.stderr).toContain('id "ci/42~cli_event": must not contain "~"');
+      const event = { id: '42', source: 'ci', type: 'cli.event', subject: 'coder', message: 'the cache is full' };
+      const emit = ['emit', '-'];
+      await shell.says(emit, { input: JSON.stringify(event), env: { EARPIECE_HANDLE: 'h1', EARPIECE_HANDLE_OF: 'shop/coder' } });
+      expect(await shell.run(emit, { input: JSON.stringify(event) })).toMatchObject({
+        code: 12,
+        stderr: expect.stringContaining(
+          'id "ci/42~cli_event" belongs to a notification from the agent shop/coder in shop/coder; this notification has another sender',
+        ) as unknown,
+      });
+    },
+  );
+
   it('prints one line for each event of a list or of stdin; --to overrides the subjects', async () => {
     await using shell = new Shell('address = "coder"');
     const lines = '{"type":"webhook.a"}\n{"type":"webhook.b","subject":"bank/teller"}\n';

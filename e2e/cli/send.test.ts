@@ -150,6 +150,23 @@ describe('send', () => {
     ]);
   });
 
+  verifies('queue:own-id', "a pause with the id of an agent's notification is refused and pauses nothing", async () => {
+    await using shell = new Shell();
+    await shell.says(['send', '--to', 'coder', '--id', 'stop-now', 'hi'], {
+      env: { EARPIECE_HANDLE: 'h1', EARPIECE_HANDLE_OF: 'shop/coder' },
+    });
+    const pause = ['send', '--to', 'coder', '--as', 'anna', '--action', 'pause', 'stop', '--id'];
+    expect(await shell.run([...pause, 'stop-now'])).toMatchObject({
+      code: 12,
+      stdout: '',
+      stderr: expect.stringContaining(
+        'id "stop-now" belongs to a notification from the agent shop/coder in shop/coder; this notification has another sender, so it was not queued; choose another id',
+      ) as unknown,
+    });
+    expect(await shell.says([...pause, 'stop-2'])).toBe('stop-2  queued for shop/coder\n');
+    expect(await shell.says([...pause, 'stop-2'])).toBe('stop-2  was already queued for shop/coder; nothing changed\n');
+  });
+
   it("sends to every active conversation in the repository's project, and to no other conversation", async () => {
     await using shell = new Shell();
     const ear = await shell.open();

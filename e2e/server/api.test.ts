@@ -98,6 +98,14 @@ describe('notifications', () => {
         said: 'Idempotency-Key "k-1" and id "other" differ; send only one of them',
       },
     );
+    const weak = createClient({ url: stage.at.url, token: (await stage.as({ kind: 'send', project: 'shop' })).token });
+    expect(await failure(weak.queue({ to: 'shop/coder', message: 'x' }, { idempotencyKey: 'ci/42~cli_event' }))).toMatchObject({
+      status: 400,
+      code: 'bad_notification',
+    });
+    await weak.queue({ to: 'shop/coder', message: 'hi' }, { idempotencyKey: 'stop-now' });
+    const pause = { to: 'shop/coder', message: 'stop', action: 'pause' } as const;
+    expect(await failure(client.queue(pause, { idempotencyKey: 'stop-now' }))).toMatchObject({ status: 409, code: 'conflict' });
     const long = { idempotencyKey: 'k'.repeat(257) };
     for (const refused of [
       client.queue({ to: 'shop/coder', message: 'x' }, long),

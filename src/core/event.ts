@@ -141,11 +141,16 @@ export function messageOf(event: Pick<Event, 'type' | 'message' | 'data'>): stri
   return `${event.type}${shown.length > 0 ? ` (${shown.join(', ')}${rest > 0 ? `, ${rest} more` : ''})` : ''}`;
 }
 
-/** Returns the id under which an event is queued. The same event gets the same id in each process that emits it. */
+/**
+ * Returns the id under which an event is queued. The same event gets the same id in each process that emits it. Only ids with a
+ * subscriber contain "~", because a caller of the inbox cannot give such an id.
+ */
 export function notificationIdOf(event: Pick<Event, 'id' | 'source'>, subscriber?: string): string {
-  const part = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+');
+  const part = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+').replaceAll('~', '%7E');
   const id = `${part(event.source)}/${part(event.id)}${subscriber === undefined ? '' : `~${subscriber}`}`;
-  return id.length <= LIMITS.idChars ? id : `${id.slice(0, LIMITS.idChars - 18)}~${checksum(id)}`;
+  return id.length <= LIMITS.idChars
+    ? id
+    : `${id.slice(0, LIMITS.idChars - 18)}${subscriber === undefined ? '.' : '~'}${checksum(id)}`;
 }
 
 /** Makes a notification from an event, without a subscriber. A program that has no bus calls this function. */

@@ -122,7 +122,10 @@ export type Needs = { readonly tool: string; readonly otherwise: string };
 
 /** The input of a producer. Only `message` is required. */
 export type NotificationInput = {
-  /** Your own id, unique in the agent's log. Queueing the same id again changes nothing. Default: a new id. */
+  /**
+   * Your own id, unique in the agent's log, without "~". If the same sender queues the same id again, nothing changes. Another
+   * sender or another action with this id is a `conflict`. Default: a new id.
+   */
   readonly id?: string;
   /** `"source.name"`, or both parts. Filters and mutes match the kind. Default `user.message`. */
   readonly kind?: string | Kind;

@@ -73,7 +73,7 @@ export function send(command: CommandLine, answer: Answer): void {
       ),
     )
     .option('--kind <source.name>', 'the kind, source.name', 'user.message')
-    .option('--id <id>', 'an id of your choice: a second notification with this id changes nothing')
+    .option('--id <id>', 'an id of your choice: if the same sender sends it again, nothing changes')
     .option('--key <key>', 'notifications with the same key are counted together')
     .option('--supersede', 'with --key: the newest notification replaces the older ones')
     .option('--data <json>', 'JSON that the agent reads after the message')

@@ -15,14 +15,18 @@ import type { Context, Queued } from '../context.ts';
 import { presenceIn, receiversIn, type Receivers } from './audience.ts';
 import { withdraw } from './withdraw.ts';
 import { queueOne, type QueuedOne } from './queue-one.ts';
+import { checkRepetition } from './same-id.ts';
 import { isProjectLog, joinProjectWide, projectLog, appliesLater } from './project-wide.ts';
 
 export async function fanOut(context: Context, project: string, notification: Notification, policy: Policy): Promise<Queued> {
   await finishFanOuts(context, project);
   const { id } = notification;
   const known = await context.intents.find(projectLog(project), id);
-  // A repeated call may have another level or action. So the receivers come from the notification that was queued first.
-  if (known) return { kind: 'duplicate', id, to: [...addressesOf(known), ...later(project, fromRecord(known.notification))] };
+  if (known) {
+    const held = fromRecord(known.notification);
+    checkRepetition(projectLog(project), held, notification);
+    return { kind: 'duplicate', id, to: [...addressesOf(known), ...later(project, held)] };
+  }
   const holds = appliesLater(notification);
   const lifts = notification.action === 'resume' && (await pausesIn(context, project)).length > 0;
   const first = await firstReceivers(context, project, notification);
@@ -37,7 +41,8 @@ export async function fanOut(context: Context, project: string, notification: No
   const projectWide = holds ? [queuedRecord(notification, {})] : [];
   await context.store.append(projectLog(project), [intent, ...projectWide]);
   fault('fan_out.intent');
-  const { counts, into, to } = await carryOut(context, project, intent, policy);
+  const { counts, into, to, refusal } = await carryOut(context, project, intent, policy);
+  if (refusal !== undefined) throw refusal;
   if (into !== undefined && counts.folded === counts.all) return { kind: 'folded', id, into, to };
   return { kind: counts.all > 0 && counts.duplicate === counts.all ? 'duplicate' : 'queued', id, to };
 }
@@ -99,18 +104,19 @@ export async function finishFanOuts(context: Context, project: string): Promise<
  */
 const AT_ONCE = 32;
 
-async function carryOut(
-  context: Context,
-  project: string,
-  intent: FanOutRecord,
-  policy: Policy,
-): Promise<{ readonly counts: Counts; readonly into: NotificationId | undefined; readonly to: readonly string[] }> {
+async function carryOut(context: Context, project: string, intent: FanOutRecord, policy: Policy): Promise<CarriedOut> {
   const notification = fromRecord(intent.notification);
   const counts = { all: 0, queued: 0, folded: 0, duplicate: 0 };
   let into: NotificationId | undefined;
+  let refusal: EarpieceError | undefined;
   const to: string[] = [];
   const queueIn = async ({ log, conversations }: FanOutRecord['targets'][number]): Promise<void> => {
-    const queued = await queueOne(context, log, notification, { policy, conversations });
+    const queued = await queueOne(context, log, notification, { policy, conversations }).catch((error: unknown) => {
+      // Another sender has used the id in this log in the meantime. The other receivers still get the notification.
+      if (!(error instanceof EarpieceError) || error.code !== 'conflict') throw error;
+      refusal ??= error;
+    });
+    if (queued === undefined) return;
     counts.all++;
     counts[queued.kind]++;
     if (queued.kind === 'folded') into ??= queued.into;
@@ -146,8 +152,16 @@ async function carryOut(
     to.push(`${project}/*`);
   }
   await context.store.append(projectLog(project), [{ type: 'fan_out_done', id: intent.id }]);
-  return { counts, into, to };
+  return { counts, into, to, refusal };
 }
+
+/** `refusal`: the error of a receiver whose log has the id of another sender. */
+type CarriedOut = {
+  readonly counts: Counts;
+  readonly into: NotificationId | undefined;
+  readonly to: readonly string[];
+  readonly refusal: EarpieceError | undefined;
+};
 
 type Counts = Readonly<Record<QueuedOne['kind'] | 'all', number>>;
 

@@ -8,12 +8,13 @@ import { endOf } from '../../core/clocks.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Item } from '../../core/items.ts';
-import { isInterrupt, tellerOf, type Notification, type NotificationId } from '../../core/notification.ts';
+import { isInterrupt, type Notification, type NotificationId } from '../../core/notification.ts';
 import type { Policy } from '../../core/policy.ts';
 import { queuedRecord, type FoldedRecord } from '../../core/records.ts';
 import type { Context } from '../context.ts';
 import { audienceOf } from './audience.ts';
 import { oneByOne } from './one-by-one.ts';
+import { checkRepetition, isSameSender } from './same-id.ts';
 import { pausesOf, resumeRecords } from './withdraw.ts';
 
 export type QueuedOne =
@@ -46,7 +47,7 @@ async function queueOrFold(
       { type: 'system_notification_folded', id, into: into.id, count, ...defined({ differs }) },
     ]);
     if (folded.kind === 'appended') return { kind: 'folded', id, into: into.id };
-    if (folded.kind === 'duplicate') return { kind: 'duplicate', id };
+    if (folded.kind === 'duplicate') return repetition(log, folded.item, notification);
     // The open notification was taken or closed in the meantime, so the new notification is queued separately.
   }
   const queued = queuedRecord(
@@ -58,7 +59,7 @@ async function queueOrFold(
     const whose = notification.purpose === undefined ? conversations : audience;
     const lifted = notification.action === 'resume' ? await pausesOf(context, log, whose) : [];
     const appended = await store.append(log, [queued, ...resumeRecords(lifted, `resumed by ${id}`)]);
-    if (appended.kind === 'duplicate') return { kind: 'duplicate', id };
+    if (appended.kind === 'duplicate') return repetition(log, appended.item, notification);
     if (appended.kind === 'appended') break;
     // One of the pauses was delivered or has ended in the meantime, so the pauses are read again.
   }
@@ -69,6 +70,11 @@ async function queueOrFold(
     if (!(error instanceof EarpieceError)) throw error;
   }
   return { kind: 'queued', id };
+}
+
+function repetition(log: LogKey, held: Item, notification: Notification): QueuedOne {
+  checkRepetition(log, held.notification, notification);
+  return { kind: 'duplicate', id: notification.id };
 }
 
 /**
@@ -128,13 +134,7 @@ export async function foldable(
  * notification. The notification must also not end a longer chain of causes, because the log keeps only the depth of `into`.
  */
 function isOfSender(into: Notification, notification: Notification): boolean {
-  const [a, b] = [into.origin, notification.origin];
-  return (
-    a?.person === b?.person &&
-    a?.agent === b?.agent &&
-    tellerOf(into) === tellerOf(notification) &&
-    (a?.depth ?? 0) >= (b?.depth ?? 0)
-  );
+  return isSameSender(into, notification) && (into.origin?.depth ?? 0) >= (notification.origin?.depth ?? 0);
 }
 
 /**

@@ -21,6 +21,7 @@ import { checked } from './checked.ts';
 import { fanOut } from './fan-out.ts';
 import { actorOf, mayReplace, mayRequeue, notAPerson, type InsideAgent } from './inside.ts';
 import { audienceOfAction, queueOne } from './queue-one.ts';
+import { checkCallersId, checkProjectsId } from './same-id.ts';
 import { countedInto } from './withdraw.ts';
 
 export async function queue(
@@ -36,6 +37,8 @@ export async function queue(
   const made = checked(context, input, policy);
   const notification = subscribed ? { ...made, subscriber: subscribed } : made;
   if (context.speaker !== undefined) await checkReplaced(context, context.speaker, { address, notification });
+  checkCallersId(notification);
+  if (input.id !== undefined) await checkProjectsId(context, address, notification);
   fault('queue.checked');
   if (address.kind === 'project')
     return fanOut(context, address.project, notification, policy).catch((error: unknown) => refuse(error, notification));

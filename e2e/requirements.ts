@@ -372,7 +372,7 @@ export const REQUIREMENTS = {
   'plan:relevance': { behaviour: 'Expired, withdrawn and already known notifications are not delivered.' },
   'plan:supersede': {
     behaviour:
-      'If several states have one key, only the newest is delivered. Only the same person replaces the notification of a person.',
+      'If several states have one key, only the newest is delivered. Only the same person or agent replaces the notification of a person or of an agent.',
   },
   'plan:moment': {
     behaviour:

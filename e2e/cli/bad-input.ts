@@ -390,7 +390,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: '--supersede without a key',
       ...send('--supersede', 'x'),
       ...usage(
-        '--supersede works only with --key <key>, because the newest notification of a key replaces the older ones; add --key <key>',
+        '--supersede works only with --key <key>, because the notification replaces older ones of its key; add --key <key>',
       ),
     },
     {

@@ -294,7 +294,25 @@ const CASES: readonly Case[] = [
     expected: { a: 'close:superseded', b: 'take', c: 'take' },
   },
   {
-    name: 'supersede: nobody else replaces the notification of a person',
+    name: 'supersede: an agent replaces its own states, and no state of another sender',
+    given: [
+      { id: 'ci', message: 'CI failed', key: 'b', supersede: true },
+      { id: 'x1', message: 'CI passed', key: 'b', supersede: true, origin: { agent: 'shop/x' } },
+      { id: 'y', message: 'CI runs', key: 'b', supersede: true, origin: { agent: 'shop/y' } },
+      { id: 'x2', message: 'CI is fine', key: 'b', supersede: true, origin: { agent: 'shop/x' } },
+    ],
+    expected: { ci: 'take', x1: 'close:superseded', y: 'take', x2: 'take' },
+  },
+  {
+    name: 'supersede: a notification without supersede is not replaced',
+    given: [
+      { id: 'a', message: 'down', key: 'k' },
+      { id: 'b', message: 'up', key: 'k', supersede: true },
+    ],
+    expected: { a: 'take', b: 'take' },
+  },
+  {
+    name: 'supersede: nobody else replaces the notification of a person or of an agent',
     given: [
       { id: 'a', message: 'wait', key: 'k', supersede: true, origin: { person: 'Ann' } },
       { id: 'b', message: 'go', key: 'k', supersede: true, origin: { agent: 'shop/tester' } },
@@ -302,7 +320,7 @@ const CASES: readonly Case[] = [
       { id: 'd', message: 'stop', key: 'k', supersede: true, origin: { person: 'Bob' } },
       { id: 'e', message: 'wait a day', key: 'k', supersede: true, origin: { person: 'Ann' } },
     ],
-    expected: { a: 'close:superseded', b: 'close:superseded', c: 'take', d: 'take', e: 'take' },
+    expected: { a: 'close:superseded', b: 'take', c: 'take', d: 'take', e: 'take' },
   },
   {
     name: 'moment: `turn_start` is not due at a tool result',

@@ -53,11 +53,16 @@ export function tellerOf({ origin }: Pick<Notification, 'origin'>): string | und
 }
 
 /**
- * Returns a name for the state that a notification with `supersede` reports. The name contains the person, so that only the same
- * person's notification replaces a person's notification. Undefined without `supersede`.
+ * Returns a name for the state that a notification with `supersede` reports. The name contains the person or the agent that sent
+ * the notification, so that nobody replaces the notification of another sender. A subscriber's notification has no such sender,
+ * because processes of an agent and other processes report the same events. Undefined without `supersede`.
  */
-export const stateKeyOf = ({ supersede, key, origin }: Pick<Notification, 'supersede' | 'key' | 'origin'>): string | undefined =>
-  supersede && key !== undefined ? `${origin?.person ?? ''}\n${key}` : undefined;
+export function stateKeyOf(notification: Pick<Notification, 'supersede' | 'key' | 'origin' | 'subscriber'>): string | undefined {
+  const { supersede, key, origin, subscriber } = notification;
+  if (!supersede || key === undefined) return undefined;
+  const agent = subscriber === undefined ? origin?.agent : undefined;
+  return [origin?.person ?? '', agent ?? '', key].join('\n');
+}
 
 /**
  * The subscriber of a notification, as it was when the bus queued the notification. A later change of the subscriber does not
@@ -85,8 +90,8 @@ export type Subscribed = {
 
 /**
  * A short message for an agent. Times are epoch milliseconds.
- * - `key`: notifications of one key are about one thing. With `supersede`, the newest notification replaces the older
- *   notifications. Without `supersede`, the notifications are counted together.
+ * - `key`: notifications of one key are about one thing. With `supersede`, the newest notification replaces older ones of the same
+ *   sender that also have `supersede`. Without `supersede`, the notifications are counted together.
  * - `about`: a fact that the agent may learn by itself (`handle:build`, `file:/a/b.ts`, `call:toolu_1`). The notification closes
  *   as known when the agent has learned the fact.
  * - `needs`: the Earpiece tool that `instruction` asks for. An agent without that tool reads `otherwise` as instruction
@@ -142,7 +147,7 @@ export type NotificationInput = {
    * are counted together.
    */
   readonly key?: string;
-  /** Needs `key`: the newest notification of the key replaces the older notifications. */
+  /** Needs `key`: the notification replaces older ones of the key that the same sender also queued with `supersede`. */
   readonly supersede?: boolean;
   /**
    * A fact that the agent may learn by itself (`file:/a/b.ts`). The notification is not delivered after the agent has learned
@@ -277,7 +282,7 @@ export function makeNotification(
   if (input.action !== undefined && !ACTIONS.includes(input.action))
     refuse('action', input.action, `must be one of ${ACTIONS.join(', ')}`);
   if (input.supersede && input.key === undefined)
-    refuse('supersede', true, 'needs a key, because the newest notification of a key replaces the older ones');
+    refuse('supersede', true, 'needs a key, because the notification replaces older ones of its key');
   if (input.data !== undefined) {
     if (isTooDeep(input.data)) throw new EarpieceError('bad_notification', tooDeep('data'), { data: { field: 'data' } });
     const size = jsonSize(input.data);

@@ -75,7 +75,10 @@ export function send(command: CommandLine, answer: Answer): void {
     .option('--kind <source.name>', 'the kind, source.name', 'user.message')
     .option('--id <id>', 'an id of your choice: if the same sender sends it again, nothing changes')
     .option('--key <key>', 'notifications with the same key are counted together')
-    .option('--supersede', 'with --key: the newest notification replaces the older ones')
+    .option(
+      '--supersede',
+      'with --key: the notification replaces older ones of the key that the same sender also sent with --supersede',
+    )
     .option('--data <json>', 'JSON that the agent reads after the message')
     .addOption(choice('--action <action>', ACTIONS, 'the request to the agent; cancel and pause are interrupts'))
     .option('--instruction <text>', 'a text that says what the agent must do')
@@ -106,7 +109,7 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
       if (options.supersede && options.key === undefined)
         throw new EarpieceError(
           'bad_argument',
-          '--supersede works only with --key <key>, because the newest notification of a key replaces the older ones; add --key <key>',
+          '--supersede works only with --key <key>, because the notification replaces older ones of its key; add --key <key>',
         );
       const person = personOption(options.as, 'sends the notification');
       const inside = speaker();

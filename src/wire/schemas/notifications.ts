@@ -126,7 +126,10 @@ export const notificationInput = z
     message: z.string(),
     data: z.unknown().optional().describe('any JSON'),
     key: z.string().optional(),
-    supersede: z.boolean().optional(),
+    supersede: z
+      .boolean()
+      .optional()
+      .describe('with `key`: replaces older notifications of the key that the same sender also queued with supersede'),
     about: z.string().optional(),
     expiresAt: z.number().nullable().optional(),
     ttlMs: z.number().optional(),

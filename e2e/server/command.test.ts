@@ -175,6 +175,26 @@ it('an agent token works like a session_token: it reads and marks its own notifi
   });
 }, 60_000);
 
+it('an agent token is for the agent of --project, and a contradiction of --project and --agent is refused', async () => {
+  proves('server:tokens');
+  await using shell = new Shell();
+  const create = ['token', 'create', '--kind', 'agent', '--name', 'w'];
+  const placed = async (...args: string[]) => {
+    const [{ project, agent, conversation } = {}] = await shell.json([...create, ...args]);
+    return { project, agent, conversation };
+  };
+  expect(await placed('--project', 'pa', '--agent', 'a1#c1')).toEqual({ project: 'pa', agent: 'a1', conversation: 'c1' });
+  expect(await placed('--project', 'pa', '--agent', 'pa/a1')).toEqual({ project: 'pa', agent: 'a1', conversation: null });
+  expect(await placed('--agent', 'pb/a1')).toEqual({ project: 'pb', agent: 'a1', conversation: null });
+  expect(await placed('--agent', 'a1')).toEqual({ project: 'shop', agent: 'a1', conversation: null });
+  expect(await shell.run([...create, '--project', 'pa', '--agent', 'pb/a1'])).toEqual({
+    code: 2,
+    stdout: '',
+    stderr:
+      'earpiece: --agent "pb/a1" is not in the project of --project "pa"; leave --project out, or name an agent of that project\n',
+  });
+}, 60_000);
+
 it("earpiece help token loads none of the server's modules", () => {
   proves('server:command');
   const hook = `import { registerHooks } from 'node:module';

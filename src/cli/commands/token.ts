@@ -2,11 +2,13 @@
  * Creates, lists and revokes tokens of the HTTP API, and logs browsers in. The command writes directly to the store, so a running
  * server sees a change at once.
  */
+import { splitLog } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import type { TokenInfo } from '../../wire/api.ts';
 import { TOKEN_KINDS, type TokenKind } from '../../wire/words.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
+import type { UserInbox } from '../../user-inbox.ts';
 import type { Tokens } from '../../server/tokens.ts';
 import { choice, type CommandLine } from '../command-line.ts';
 import {
@@ -62,7 +64,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
               ? {}
               : { project: options.project }
             : { project: options.project ?? ear.project }),
-          ...agentOf(options, (text) => agentFrom(ear, text)),
+          ...agentOf(options, ear),
           ...defined({ expiresInMs }),
         });
         if (options.json) return printJson(made);
@@ -152,8 +154,8 @@ async function tokensOf(store: Store): Promise<Tokens> {
 }
 
 function agentOf(
-  { kind, agent }: CreateOptions,
-  parse: (text: string) => ReturnType<typeof agentFrom>,
+  { kind, agent, project }: CreateOptions,
+  ear: UserInbox,
 ): { project?: string; agent?: string; conversation?: string } {
   if (kind !== 'agent') return {};
   if (agent === undefined)
@@ -161,13 +163,15 @@ function agentOf(
       'bad_argument',
       'a token of kind agent is for one agent, but no agent was named; add --agent <agent>',
     );
-  const { log, conversation } = parse(agent);
-  const slash = log.indexOf('/');
-  return {
-    project: log.slice(0, slash),
-    agent: log.slice(slash + 1),
-    ...defined({ conversation }),
-  };
+  const named = project === undefined || agent.includes('/') ? agent : `${project}/${agent}`;
+  const { log, conversation } = agentFrom(ear, named);
+  const of = splitLog(log);
+  if (project !== undefined && project !== of.project)
+    throw new EarpieceError(
+      'bad_argument',
+      `--agent ${JSON.stringify(agent.slice(0, 80))} is not in the project of --project ${JSON.stringify(project.slice(0, 80))}; leave --project out, or name an agent of that project`,
+    );
+  return { ...of, ...defined({ conversation }) };
 }
 
 function scopeText({ project, agent, conversation }: Pick<TokenInfo, 'project' | 'agent' | 'conversation'>): string {

@@ -145,7 +145,14 @@ test('installed from the marketplace, the plugin finds the command on the PATH, 
       },
     },
     () => {
-      expect(ran(home, process.execPath, entry, 'install', 'claude', '--yes').code).toBe(0);
+      const install = (): number | null => ran(home, process.execPath, entry, 'install', 'claude', '--yes').code;
+      const ofPlugin = { ok: true, value: expect.stringContaining('in the plugin earpiece@earpiece') };
+      // Beside the plugin, an installation adds no second copy.
+      expect([install(), doctor(home)]).toMatchObject([0, [ofPlugin]]);
+      expect(ran(home, 'claude', 'plugin', 'uninstall', 'earpiece@earpiece').code).toBe(0);
+      expect(install()).toBe(0);
+      expect(ran(home, 'claude', 'plugin', 'install', 'earpiece@earpiece').code).toBe(0);
+      expect(install()).toBe(8);
       expect(doctor(home)).toMatchObject([
         {
           ok: false,

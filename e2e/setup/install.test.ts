@@ -92,7 +92,9 @@ describe.each(Object.entries(KINDS))('settings of Claude Code: %s', (kind, prepa
     using home = new Home('claude');
     prepare(home);
     const before = home.snapshot();
-    ok(home.run(['install', '--yes', '--scope', scope]));
+    // A line that a person wrote runs the hooks of Earpiece a second time.
+    const code = kind === "a person's own hooks that start Earpiece" ? 8 : 0;
+    expect(home.run(['install', '--yes', '--scope', scope])).toMatchObject({ code, stderr: '' });
     const installed = home.snapshot();
     const text = home.read(scope === 'user' ? SETTINGS : 'shop/.claude/settings.local.json');
     expect(Object.keys(jsonAt(text, ['hooks']) as object)).toEqual(expect.arrayContaining(EVENTS));
@@ -103,7 +105,7 @@ describe.each(Object.entries(KINDS))('settings of Claude Code: %s', (kind, prepa
     for (const [path, bytes] of Object.entries(before)) expect(installed[path]?.split(' ')[0]).toBe(bytes.split(' ')[0]);
 
     const again = home.run(['install', '--yes', '--scope', scope]);
-    ok(again);
+    expect(again).toMatchObject({ code, stderr: '' });
     expect(again.stdout).toContain('nothing to change');
     expect(home.snapshot()).toEqual(installed);
 
@@ -119,7 +121,9 @@ describe('entries of an older version', () => {
   it("are replaced, and a person's entries stay, even if they start Earpiece", () => {
     using home = new Home('claude');
     home.write(SETTINGS, OLDER);
-    ok(home.run(['install', '--yes']));
+    const { code, stdout } = home.run(['install', '--yes']);
+    expect(code).toBe(8);
+    expect(stdout).toContain('remove the lines with "earpiece hook claude" that you added to ~/.claude/settings.json');
     const commands = commandsIn(home.read(SETTINGS));
     expect(commands.filter((command) => !OURS.test(command))).toEqual(PERSON);
     expect(commands.filter((command) => command.includes('/old/'))).toEqual([]);

@@ -8,9 +8,9 @@ import { openStore } from '../../stores/index.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
 import { missingDatabase, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
+import { rows } from '../findings.ts';
 import { setupFindings } from '../setup/checks.ts';
-import { table } from '../table.ts';
-import { ago, paint, plain, print, printJson } from '../terminal.ts';
+import { ago, print, printJson } from '../terminal.ts';
 import { verified, wayOutOf } from '../verified.ts';
 import { VERSION } from '../version.ts';
 import { brokenServers, missed, type Finding } from '../what-agents-miss.ts';
@@ -29,23 +29,6 @@ export function doctor(command: CommandLine, answer: Answer): void {
       if (findings.some((f) => !f.ok)) answer(EXIT.problems.code);
     });
 }
-
-/** Formats each finding as a line, followed by its advice. */
-function rows(findings: readonly Finding[]): readonly string[] {
-  const lines = table(
-    findings.map((f) => [signOf(f), f.what, plain(f.value)]),
-    [{}, {}, {}],
-    // The findings are never cut: the terminal wraps long findings.
-    { width: Number.POSITIVE_INFINITY },
-  ).split('\n');
-  return findings.flatMap(({ advice }, i) => [
-    lines[i] ?? '',
-    ...(advice === undefined ? [] : [`   ${paint('yellow', '→')} ${advice}`]),
-  ]);
-}
-
-const signOf = ({ ok, advice }: Finding): string =>
-  ok ? (advice === undefined ? paint('green', '✓') : paint('yellow', '!')) : paint('red', '✗');
 
 async function examine(options: GlobalOptions): Promise<Finding[]> {
   const at = { cwd: process.cwd(), env: process.env, ...(options.db === undefined ? {} : { flags: { db: options.db } }) };

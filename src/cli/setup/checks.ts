@@ -35,19 +35,14 @@ export async function setupFindings(options: GlobalOptions): Promise<readonly Fi
 
 type Installed = { readonly place: Place; readonly file: string; readonly hooks: ReturnType<Hooks['found']> };
 
-async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOptions): Promise<readonly Finding[]> {
+/** Collects the findings about one host. */
+export async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOptions): Promise<readonly Finding[]> {
   const { hooks, name, title } = setup;
   if (hooks === undefined) return await pluginFindings(setup, wanted, options);
-  const bad = (value: string, advice = `earpiece install ${name}`): Finding => ({ what: name, value, ok: false, advice });
+  const bad = badOf(setup);
   const user = placeHere('user');
   const command = setup.commands.map((each) => onPath(each, user.env)).find((file) => file !== undefined);
-  const project = placeHere('project');
-  const places = hooks.file(project) === hooks.file(user) ? [user] : [user, project];
-  const installed = places.flatMap((place): Installed[] => {
-    const file = hooks.file(place);
-    const found = hooks.found(readSettings(file).text ?? '');
-    return found.length === 0 ? [] : [{ place, file, hooks: found }];
-  });
+  const installed = installedHooks(hooks);
   const plugin = hooks.enabledPlugin(user);
   const [first] = installed;
   if (first === undefined && plugin !== undefined)
@@ -66,12 +61,61 @@ async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOptions): P
     return [{ what: name, value, ok: true, advice: `earpiece install ${name}` }];
   }
 
-  const ours = withoutSetDatabase(setup, first, wanted);
   const findings: Finding[] = [];
   if (command === undefined)
     findings.push(bad(`${setup.commands.join(', ')} is not on the PATH`, `install ${title}, or: earpiece uninstall ${name}`));
-  const disabled = setup.switchedOff(user);
-  for (const { why, advice } of disabled) findings.push(bad(why, advice));
+  findings.push(...hookProblems(setup, installed, wanted, options, bad));
+  const runs =
+    setup.switchedOff(user).every(({ ofServer }) => ofServer === true) &&
+    brokenFiles(setup, first.place, wanted, bad).length === 0;
+  const trust = name === 'codex' && command !== undefined && runs ? await untrusted(command, commandsOf(first)) : undefined;
+  if (trust !== undefined) findings.push(bad(trust, 'start codex and choose "Trust all and continue"'));
+
+  const proof = await canary(hooks.host, first.hooks);
+  if (proof?.kind === 'deaf')
+    findings.push(bad(`a test notification did not arrive through the hook at ${proof.event}: the hook ${proof.why}`));
+  if (findings.length > 0) return findings;
+  const proved = proof?.kind === 'heard' ? `; a test notification arrived through ${proof.event} in ${duration(proof)}` : '';
+  return [
+    { what: name, value: `${title} is connected: ${first.hooks.length} hooks in ${short(first.file, user)}${proved}`, ok: true },
+  ];
+}
+
+/**
+ * Collects the problems of an installation that `doctor` finds in files and variables. `install` ends with these problems, so that
+ * both commands say the same.
+ */
+export function installationProblems(setup: Setup, wanted: Ours, options: GlobalOptions): readonly Finding[] {
+  const bad = badOf(setup);
+  const { hooks } = setup;
+  if (hooks !== undefined) return hookProblems(setup, installedHooks(hooks), wanted, options, bad);
+  return setup.switchedOff(placeHere('user')).map(({ why, advice }) => bad(why, advice));
+}
+
+/** Finds the hooks of `earpiece install` in your settings, and in your settings of the project. */
+function installedHooks(hooks: Hooks): readonly Installed[] {
+  const [user, project] = [placeHere('user'), placeHere('project')];
+  const places = hooks.file(project) === hooks.file(user) ? [user] : [user, project];
+  return places.flatMap((place): Installed[] => {
+    const file = hooks.file(place);
+    const found = hooks.found(readSettings(file).text ?? '');
+    return found.length === 0 ? [] : [{ place, file, hooks: found }];
+  });
+}
+
+function hookProblems(
+  setup: Setup,
+  installed: readonly Installed[],
+  wanted: Ours,
+  options: GlobalOptions,
+  bad: Bad,
+): readonly Finding[] {
+  const { hooks, name } = setup;
+  const user = placeHere('user');
+  const [first] = installed;
+  if (first === undefined) return [];
+  const ours = withoutSetDatabase(setup, first, wanted);
+  const findings = setup.switchedOff(user).map(({ why, advice }) => bad(why, advice));
   if (installed.length > 1)
     findings.push(
       bad(
@@ -80,6 +124,7 @@ async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOptions): P
       ),
     );
   findings.push(...secondCopies(setup, first, user, bad));
+  const plugin = hooks?.enabledPlugin(user);
   if (plugin !== undefined)
     findings.push(
       bad(
@@ -93,21 +138,11 @@ async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOptions): P
   // A missing package breaks the hooks and the server, and is reported once.
   const server = paths.length > 0 ? [] : serverFindings(setup, first.place, ours, bad);
   const wrong = [...broken, ...old, ...paths, ...server];
-  findings.push(...(wrong.length > 0 ? wrong : wrongPlans(setup, first, ours, bad)));
-  const lines = commandsOf(first);
-  const isOff = disabled.some(({ ofServer }) => ofServer !== true);
-  const trust =
-    name === 'codex' && command !== undefined && !isOff && broken.length === 0 ? await untrusted(command, lines) : undefined;
-  if (trust !== undefined) findings.push(bad(trust, 'start codex and choose "Trust all and continue"'));
-  findings.push(...wrongDatabase(first, ours, bad), ...variableFindings(setup, user, options, databaseOf(first), bad));
-
-  const proof = await canary(hooks.host, first.hooks);
-  if (proof?.kind === 'deaf')
-    findings.push(bad(`a test notification did not arrive through the hook at ${proof.event}: the hook ${proof.why}`));
-  if (findings.length > 0) return findings;
-  const proved = proof?.kind === 'heard' ? `; a test notification arrived through ${proof.event} in ${duration(proof)}` : '';
   return [
-    { what: name, value: `${title} is connected: ${first.hooks.length} hooks in ${short(first.file, user)}${proved}`, ok: true },
+    ...findings,
+    ...(wrong.length > 0 ? wrong : wrongPlans(setup, first, ours, bad)),
+    ...wrongDatabase(first, ours, bad),
+    ...variableFindings(setup, user, options, databaseOf(first), bad),
   ];
 }
 
@@ -138,7 +173,7 @@ async function pluginFindings(setup: Setup, ours: Ours, options: GlobalOptions):
   const { plugin, name, title } = setup;
   if (plugin === undefined) return [];
   const user = placeHere('user');
-  const bad: Bad = (value, advice = `earpiece install ${name}`) => ({ what: name, value, ok: false, advice });
+  const bad = badOf(setup);
   const command = setup.commands.map((each) => onPath(each, user.env)).find((file) => file !== undefined);
   const files = [user, placeHere('project')].filter((place) => plugin.isOurs(readSettings(plugin.file(place)).text));
   const [first] = files;
@@ -183,6 +218,10 @@ const problemOf = (setup: Setup, place: Place, ours: Ours): string | undefined =
   planInstall(setup, place, ours, installBook({ env: process.env })).find(({ problem }) => problem !== undefined)?.problem;
 
 type Bad = (value: string, advice?: string) => Finding;
+
+const badOf =
+  ({ name }: Setup): Bad =>
+  (value, advice = `earpiece install ${name}`) => ({ what: name, value, ok: false, advice });
 
 const commandsOf = ({ hooks }: Pick<Installed, 'hooks'>): readonly string[] => hooks.flatMap(({ command }) => command ?? []);
 

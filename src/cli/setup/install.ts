@@ -17,10 +17,12 @@ import {
 } from '../../hosts/setup/index.ts';
 import type { InstallOptions } from '../commands/install.ts';
 import { EXIT } from '../exit.ts';
+import { rows } from '../findings.ts';
 import { isOnPath } from '../shell.ts';
-import { complain, paint, plain, print } from '../terminal.ts';
+import { complain, paint, plain, print, printJson } from '../terminal.ts';
 import { canary, duration } from './canary.ts';
 import { carryOut, codeOf, type SetupOptions } from './carry-out.ts';
+import { findingsOf, installationProblems } from './checks.ts';
 import { foundAt, oursHere, placeHere, setupsNamed, short } from './here.ts';
 
 /** Runs `earpiece install`; resolves with the exit code. */
@@ -36,10 +38,12 @@ export async function runInstall(names: readonly string[], options: InstallOptio
   }
   const missing = setups.filter((setup) => foundAt(setup, place) === undefined);
   if (!options.json) print(`${whoIsHere(setups, place)}\n`);
-  if (!options.json) for (const setup of setups) besidePlugin(setup, place);
   const ours = { ...oursHere(options), wrap: options.wrap === true, statusLine: options.statusLine === true };
   if (ours.wrap && !options.json) for (const setup of setups) print(unwrapped(setup, place, ours));
-  const hosts = setups.map((setup) => ({ setup, files: planInstall(setup, place, ours, book) }));
+  const withPlugin = setups.filter((setup) => setup.hooks?.enabledPlugin(place) !== undefined);
+  const hosts = setups
+    .filter((setup) => !withPlugin.includes(setup))
+    .map((setup) => ({ setup, files: planInstall(setup, place, ours, book) }));
   const outcome = await carryOut(hosts, place, options, {
     question: 'Change these files? [y/N] ',
     write: install,
@@ -47,27 +51,46 @@ export async function runInstall(names: readonly string[], options: InstallOptio
   if (outcome.asked === 'refused') print('nothing was changed');
   if (outcome.asked === 'nobody')
     complain('there is no terminal for the question, so nothing was changed; add --yes to make the changes');
+  if (options.json) for (const setup of withPlugin) printJson(pluginLine(setup, place));
   if (outcome.asked !== undefined || options.json) return codeOf(outcome);
-  let deaf = false;
-  for (const setup of outcome.done) deaf = !(await proves(setup, place, missing.includes(setup))) || deaf;
-  if (outcome.done.length > 0) print(`\n${nextStep(outcome.done, missing, ours)}`);
-  return deaf ? EXIT.problems.code : codeOf(outcome);
+  const wrong: Setup[] = [];
+  for (const setup of withPlugin) if (!(await provesPlugin(setup, place, options))) wrong.push(setup);
+  for (const setup of outcome.done) if (!(await proves(setup, place, missing.includes(setup), options))) wrong.push(setup);
+  const ready = [...withPlugin, ...outcome.done].filter((setup) => !wrong.includes(setup));
+  if (ready.length > 0) print(`\n${nextStep(ready, missing, ours)}`);
+  return wrong.length > 0 ? EXIT.problems.code : codeOf(outcome);
 }
 
-/** Warns if an enabled plugin of the host contains the same hooks. */
-function besidePlugin({ title, hooks }: Setup, place: Place): void {
-  const name = hooks?.enabledPlugin(place)?.name;
-  if (name === undefined) return;
-  const out = `claude plugin uninstall ${plain(name)}`;
+/** The plugin has the same hooks and the same server, so an installation beside the plugin would only run each hook twice. */
+function pluginLine({ name, hooks }: Setup, place: Place): Readonly<Record<string, unknown>> {
+  const file = hooks?.file(place);
+  return { agent: name, file, scope: place.scope, change: 'none', written: false, plugin: hooks?.enabledPlugin(place)?.name };
+}
+
+/** Prints that an enabled plugin replaces the installation, and what `doctor` finds. Returns false if there is a problem. */
+async function provesPlugin(setup: Setup, place: Place, options: InstallOptions): Promise<boolean> {
+  const { name, title, hooks } = setup;
+  const plugin = plain(hooks?.enabledPlugin(place)?.name ?? '');
   print(
-    `${title} has the plugin ${plain(name)}, which contains the same hooks as earpiece install. With both, each hook runs twice. To remove the plugin: ${out}\n`,
+    `${title} has the plugin ${plugin}, which contains the same hooks as earpiece install, so earpiece install ${name} changes nothing. ` +
+      `For the hooks of earpiece install instead: claude plugin uninstall ${plugin}, then: earpiece install ${name}`,
   );
+  const findings = await findingsOf(setup, oursHere(options), options);
+  print(rows(findings).join('\n'));
+  return findings.every(({ ok }) => ok);
 }
 
 /**
- * Sends a test notification through the installed hook, and prints the result. Returns false if the notification did not arrive.
+ * Checks the installation as `doctor` does, sends a test notification through the installed hook, and prints the result. Returns
+ * false if there is a problem, or if the notification did not arrive.
  */
-async function proves({ title, hooks, next }: Setup, place: Place, missing: boolean): Promise<boolean> {
+async function proves(setup: Setup, place: Place, missing: boolean, options: InstallOptions): Promise<boolean> {
+  const { title, hooks, next } = setup;
+  const problems = installationProblems(setup, oursHere(options), options);
+  if (problems.length > 0) {
+    print(rows(problems.map((problem) => ({ ...problem, what: title }))).join('\n'));
+    return false;
+  }
   const found = hooks?.found(readSettings(hooks.file(place)).text ?? '') ?? [];
   const proof = hooks === undefined ? undefined : await canary(hooks.host, found);
   if (proof?.kind === 'deaf') {

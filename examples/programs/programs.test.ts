@@ -1,5 +1,5 @@
 /** Runs the programs as a user does: with the packed package, compiled with the options of docs/library.md. */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,13 +16,27 @@ const app = join(folder, 'app');
 /** The programs remove their temporary folders. */
 const temporary = mkdtempSync(join(tmpdir(), 'programs-temporary-'));
 
+/** The programs of the other folders, below the folder of the examples. */
+const others = ['library', 'ai-sdk'].flatMap((of) =>
+  readdirSync(join(here, '..', of))
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && name !== 'from-source.ts')
+    .map((name) => `${of}/${name}`),
+);
+/** The packages that the page of the examples names. */
+const page = readFileSync(join(here, '../README.md'), 'utf8');
+const packages = [...page.matchAll(/^npm install (?:--save-dev )?(.*)$/gmu)].flatMap(([, names = '']) => names.split(' '));
+
 beforeAll(() => {
   installPacked(folder);
-  for (const name of ['ai', '@modelcontextprotocol/sdk', 'fast-check', '@types/node']) link(app, name);
-  writeFileSync(join(app, 'package.json'), '{ "name": "app", "private": true, "type": "module" }\n');
+  for (const name of packages) if (name !== 'earpiece' && name !== 'typescript') link(app, name);
+  // As npm init makes it.
+  writeFileSync(join(app, 'package.json'), '{ "name": "app", "version": "1.0.0", "type": "commonjs" }\n');
+  const [, set = ''] = /^npm (pkg set .*)$/mu.exec(page) ?? [];
+  execFileSync('npm', set.split(' '), { cwd: app });
   for (const name of programs) cpSync(join(here, name), join(app, name));
+  for (const name of others) cpSync(join(here, '..', name), join(app, name));
   const { compilerOptions } = JSON.parse(readFileSync(join(here, 'tsconfig.app.json'), 'utf8')) as { compilerOptions: object };
-  writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: programs }));
+  writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [...programs, ...others] }));
 }, 120_000);
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
@@ -42,6 +56,16 @@ test('there are ten programs', () => {
 test('the programs compile with the options that the library page names', () => {
   const tsc = join(here, '../../node_modules/.bin/tsc');
   expect(run(tsc, '-p', '.')).toEqual({ code: 0, stdout: '', stderr: '' });
+});
+
+test('the programs start in a project of npm init', () => {
+  const { code, stdout, stderr } = run('library/own-loop.ts');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain('build error: The build failed');
+});
+
+test('the program with a gateway finds the packages that the page names', () => {
+  expect(run('library/gateway.ts')).toMatchObject({ code: 0, stderr: '' });
 });
 
 test.each(printing)('%s prints its documented output, and leaves nothing behind', (name) => {

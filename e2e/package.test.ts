@@ -87,6 +87,12 @@ test('the package contains the built files, and no source, test or path of the b
   expect(paths.filter((path) => readFileSync(path, 'utf8').includes(root))).toEqual([]);
 });
 
+test('npm runs no script of the package when a project installs the tarball, and asks for no permission', () => {
+  const { scripts = {} } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { scripts?: object };
+  const atInstall = ['preinstall', 'install', 'postinstall', 'prepare'];
+  expect(Object.keys(scripts).filter((name) => atInstall.some((event) => name.endsWith(event)))).toEqual([]);
+});
+
 test('a command, a gateway and its store thread each load only a few files', () => {
   const list = join(folder, 'loaded');
   const loads = (...args: readonly string[]): { files: number; thread: number; kb: number } => {

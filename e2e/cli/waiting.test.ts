@@ -114,3 +114,15 @@ it('earpiece config check names a webhook secret that is too short', async () =>
   });
   expect((await shell.run(['config', 'check'], { env: { HOOK_SECRET: 'long enough by far' } })).code).toBe(0);
 });
+
+it('agents counts the open notifications of an agent once, although the agent has two conversations', async () => {
+  await using shell = new Shell();
+  const ear = await shell.open();
+  await ear.conversation('shop/coder#one').seen();
+  await ear.conversation('shop/coder#two').seen();
+  await ear.queue('shop/coder', { message: 'x' });
+  const rows = await shell.json(['agents']);
+  expect(rows.map((row) => (row as { open?: object }).open)).toEqual([{ info: 1, warning: 0, error: 0, critical: 0 }, undefined]);
+  const [, first = '', second = ''] = (await shell.says(['agents'])).split('\n');
+  expect([first, second].map((line) => /coder#\w+ {2,}(\d+) {2,}/u.exec(line)?.[1])).toEqual(['1', undefined]);
+});

@@ -10,7 +10,8 @@ import { ago, paint, plain, print, printJson } from '../terminal.ts';
 export function agents(command: CommandLine): void {
   command
     .description(
-      'Lists the agents of this project, whether they are active now (●), their open notifications and their carriers.',
+      'Lists the conversations of the agents of this project, whether they are active now (●), and their carriers. ' +
+        "The number of an agent's open notifications is in the first line of the agent.",
     )
     .option('--all', 'list the agents of every project')
     .option(...SERVER_OPTION)
@@ -81,7 +82,7 @@ type Row = Pick<Presence, 'host' | 'hostVersion' | 'endedAt' | 'carriers' | 'pas
 
 /** The open notifications of an agent, and whether the agent or one of its conversations is paused. */
 type Agent = { readonly open: LogOverview['open'] | undefined; readonly paused: boolean };
-const NOBODY: Agent = { open: undefined, paused: false };
+const NOBODY: Agent = { open: { info: 0, warning: 0, error: 0, critical: 0 }, paused: false };
 
 function seenAs({ endedAt, seenAt, active, passedTo }: Row, now: number): string {
   if (seenAt === undefined) return 'not seen yet';
@@ -97,7 +98,18 @@ function unseen(overview: ReadonlyMap<string, Agent>, rows: readonly Row[]): rea
   );
 }
 
-function tell(rows: readonly Row[], project: string, now: number, options: Options): void {
+/** Keeps the count of an agent's open notifications only in the first of its rows: a count in each row would look like a count of the conversation. */
+function countedOnce(rows: readonly Row[]): readonly Row[] {
+  const counted = new Set<string>();
+  return rows.map((row) => {
+    if (counted.has(row.log)) return { ...row, open: undefined };
+    counted.add(row.log);
+    return row;
+  });
+}
+
+function tell(all: readonly Row[], project: string, now: number, options: Options): void {
+  const rows = countedOnce(all);
   if (options.json) return rows.forEach((row) => printJson(row));
   if (rows.length === 0)
     return print(
@@ -108,7 +120,7 @@ function tell(rows: readonly Row[], project: string, now: number, options: Optio
       rows.map((row) => [
         row.active ? paint('green', '●') : paint('dim', '○'),
         plain(row.conversation === undefined ? row.log : `${row.log}#${row.conversation}`),
-        String(Object.values(row.open ?? {}).reduce((a, b) => a + b, 0)),
+        row.open === undefined ? '' : String(Object.values(row.open).reduce((a, b) => a + b, 0)),
         `${seenAs(row, now)}${row.paused ? ', agent paused' : ''}`,
         plain([row.host, row.hostVersion].filter(Boolean).join(' '), 40),
         plain(Object.keys(row.carriers).join(', ')),

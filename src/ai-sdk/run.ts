@@ -2,6 +2,7 @@
  * Runs one turn: calls `generateText`, `streamText` or an agent, and calls it again after an interrupt, until the model has
  * answered. The caller gets the messages of each step when the step has finished.
  */
+import { EarpieceError } from '../core/errors.ts';
 import type { Item } from '../core/items.ts';
 import type { Carriers } from './carriers.ts';
 import { Interrupts, undelivered } from './interrupts.ts';
@@ -197,7 +198,14 @@ const isStream = (result: unknown): result is StreamResult =>
 
 /** Returns the list of messages: the caller's own list if there is one. New messages are added to this list. */
 function messagesOf<M extends Message>({ messages, prompt }: CallOptions): M[] {
-  if (messages !== undefined) return messages as unknown as M[];
+  if (messages !== undefined) {
+    if (!Array.isArray(messages) || Object.isFrozen(messages))
+      throw new EarpieceError(
+        'bad_argument',
+        `run: messages must be a list to which run can add messages, got ${Array.isArray(messages) ? 'a frozen list' : typeof messages}; pass [...messages]`,
+      );
+    return messages as unknown as M[];
+  }
   if (typeof prompt === 'string') return [{ role: 'user', content: prompt }] as unknown as M[];
   return [...((prompt ?? []) as readonly M[])];
 }

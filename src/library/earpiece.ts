@@ -214,7 +214,7 @@ export class Earpiece implements AsyncDisposable {
     kind: string,
     options: { readonly by: string; readonly forMs?: number; readonly off?: boolean },
   ): Promise<void> {
-    check('mute', options, { by: { needed: 'text' }, forMs: 'number', off: 'flag' });
+    check('mute', options, { by: { needed: 'text' }, forMs: 'positive', off: 'flag' });
     await this.#inbox.mute(logNamed('mute', this.project, of), kind, options);
   }
 

@@ -329,6 +329,26 @@ describe('stores and sources refuse', () => {
       '":memory:" would be a file of that name; for a store in memory write memory:',
     ],
     [
+      'a database in memory without the colon',
+      () => openEarpiece({ db: 'memory' }),
+      '"memory" would be a new file with this name; for a store in memory write memory:, for the file write "sqlite:memory"',
+    ],
+    [
+      'a transcript of the AI SDK to which nothing can be added',
+      () =>
+        aiSdk(ear, 'coder').run(
+          any(() => ({})),
+          any({ messages: Object.freeze([]) }),
+        ),
+      'run: messages must be a list to which run can add messages, got a frozen list; pass [...messages]',
+    ],
+    [
+      'a mute that ends before it begins',
+      () => ear.mute('coder', '*', { by: 'anna', forMs: -1 }),
+      'mute: forMs must be a number greater than 0, got -1',
+    ],
+    ['a negative limit of tasks', () => ear.tasks.list({ limit: -1 }), 'list: limit must be a number that is 0 or more, got -1'],
+    [
       'a project folder that does not exist',
       () => openEarpiece({ db: 'memory:', cwd: '/nope/x' }),
       'openEarpiece: cwd "/nope/x" is not a folder; create the folder first, or name another folder',

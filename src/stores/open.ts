@@ -33,6 +33,11 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
           'the database has no name: give a path, sqlite:<path>, memory:, postgres://… or nats://…',
         );
       refuseHiddenAddress(url);
+      if (basename(url) === 'memory' && !existsSync(url))
+        throw new EarpieceError(
+          'bad_argument',
+          `${JSON.stringify(url)} would be a new file with this name; for a store in memory write memory:, for the file write ${JSON.stringify(`sqlite:${url}`)}`,
+        );
       return openSqlite(url, options);
     case 'memory':
       return openMemory(options);

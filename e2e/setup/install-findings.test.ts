@@ -36,6 +36,14 @@ describe('earpiece install', () => {
     expect(code).toBe(8);
   });
 
+  it('shows a tab of a settings file as spaces', () => {
+    using home = new Home('claude');
+    home.write(SETTINGS, '{\n\t"model": "opus"\n}\n');
+    const { stdout } = home.run(['install', '--yes']);
+    expect(stdout).toContain('"model": "opus"');
+    expect(stdout).not.toMatch(/[\ufffd\t]/u);
+  });
+
   it('says that opencode starts without plugins', () => {
     using home = new Home('opencode');
     const { code, stdout } = home.run(['install', '--yes'], { env: { OPENCODE_PURE: '1' } });

@@ -21,7 +21,8 @@ export function diffOf({ file, before = '', after = '' }: FilePlan): readonly st
       const hidden = sign === '+' ? now[newAt] : old[oldAt];
       if (sign !== '-') newAt++;
       if (sign !== '+') oldAt++;
-      return plain(`${sign}${hidden?.replace(/\r$/u, '') ?? ''}`);
+      // A person reads a tab as indentation, and a terminal could read a control character as a command.
+      return plain(`${sign}${(hidden ?? '').replace(/\r$/u, '').replaceAll('\t', '  ')}`);
     });
     return [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, ...told];
   });

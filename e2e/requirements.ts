@@ -428,7 +428,9 @@ export const REQUIREMENTS = {
       'An item that is too long for its carrier is cut. The text says that the item was cut, and the agent can read the whole item.',
   },
   'view:signal': { behaviour: 'The signal views have fixed texts in English and Japanese, byte for byte.' },
-  'view:hostile': { behaviour: 'No message text can imitate a notification, break a view, or flood it.' },
+  'view:hostile': {
+    behaviour: 'No message text can imitate a notification or the quoted words of a person, break a view, or flood it.',
+  },
   'view:look-alikes': {
     behaviour: 'A message text that imitates a frame with look-alike letters, slashes, brackets or spaces is escaped too.',
   },

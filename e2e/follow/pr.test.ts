@@ -190,7 +190,7 @@ describe('a followed pull request', () => {
         'pr.comment info: acme/shop#12: bob commented: “Does this need a migration?”',
       ]);
       const { view } = await ear.conversation('shop/coder#main', { points: ['tool_result'] }).preview({ at: 'tool_result' });
-      expect(view?.text).toContain('| src/cart.ts:13: “Name it”');
+      expect(view?.text).toContain('| src/cart.ts:13: "Name it"');
       github.pull['updated_at'] = at(24);
       await look();
       expect(await open()).toHaveLength(2);

@@ -24,8 +24,16 @@ export function isCutAt(body: string, maxChars: number): boolean {
   return endOf(trimmed, maxChars) < trimmed.length;
 }
 
-/** Escapes a text like `neutralize`. Does not cut or trim the text, and keeps its blank lines. */
-export function escapeSigns(text: string): string {
+/**
+ * Escapes a text like `neutralize`. Does not cut or trim the text, and keeps its blank lines. Curly quotation marks become straight
+ * ones, because only the view itself puts curly ones, around the words of a person or an agent and around an instruction.
+ */
+export const escapeSigns = (text: string): string => escapeForms(text.replace(/[“”]/g, '"'));
+
+/** Makes an item of another view safe. Its curly quotation marks stay, because that view has put them. */
+export const adopted = (item: string): string => escapeForms(item.trim()).replace(BLANK_LINES, '\n\n').trim();
+
+function escapeForms(text: string): string {
   signs ??= makeSigns();
   return text
     .replace(LINE_BREAKS, '\n')
@@ -46,8 +54,8 @@ export function neutralizeName(name: string): string {
 /** Turns a source or a kind into one word. */
 export const neutralizeKind = (kind: string): string => neutralizeName(kind).replace(/[^\p{L}\p{N}_.\-]/gv, '_');
 
-/** Quotes a person's words. Curly quotation marks inside become straight ones, so that the quote ends at the closing mark. */
-export const quote = (neutral: string): string => `“${neutral.replace(/[“”]/g, '"')}”`;
+/** Quotes the words of a person or an agent. The neutral text has no curly quotation marks, so the quote ends at the closing mark. */
+export const quote = (neutral: string): string => `“${neutral}”`;
 
 /** Whether a stored text may be copied: it contains no frame of Earpiece and no lone surrogate. */
 export const isCopyable = (text: string): boolean => text.isWellFormed() && !/\[\/?ep\b/.test(text);

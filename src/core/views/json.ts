@@ -1,7 +1,7 @@
 import { defined } from '../defined.ts';
 import type { Line } from '../plan.ts';
 import { unlistedOf } from '../unlisted.ts';
-import { escapeSigns, isCopyable, neutralizeKind, neutralizeName, withCommas } from './body.ts';
+import { adopted, isCopyable, neutralizeKind, neutralizeName, withCommas } from './body.ts';
 import { neutralData } from './data.ts';
 import type { Layout } from './layout.ts';
 import { instructionOf, messagesOf, timeOf, wholeOf, type How } from './wording.ts';
@@ -30,7 +30,7 @@ export const json: Layout = {
   },
   owns: (text) => isCopyable(text) && !text.includes('\n') && isObject(text),
   adopt: (text, { source, name, level }) =>
-    JSON.stringify({ level, kind: `${neutralizeKind(source)}.${neutralizeKind(name)}`, message: escapeSigns(text) }),
+    JSON.stringify({ level, kind: `${neutralizeKind(source)}.${neutralizeKind(name)}`, message: adopted(text) }),
   page({ mark, lead, items, more }) {
     const field = (name: string, text: string | undefined): string =>
       text === undefined ? '' : `,${JSON.stringify(name)}:${JSON.stringify(text)}`;

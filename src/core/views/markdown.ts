@@ -1,5 +1,5 @@
 import { LEVELS, type Level } from '../notification.ts';
-import { neutralize, neutralizeKind } from './body.ts';
+import { adopted, neutralizeKind } from './body.ts';
 import { ending, opening, type Layout, type Page } from './layout.ts';
 import { attribution, indent, indentedBody, isListItem } from './wording.ts';
 
@@ -25,7 +25,7 @@ export const markdown: Layout = {
     return `- ${indentedBody(line, how).replace(STARTS_OURS, '\\')}`;
   },
   owns: (text) => isListItem(text, /^- /),
-  adopt: (text) => `- ${indent(neutralize(text, text.length)).replace(STARTS_OURS, '\\')}`,
+  adopt: (text) => `- ${indent(adopted(text)).replace(STARTS_OURS, '\\')}`,
   page: (page) =>
     [
       '---',

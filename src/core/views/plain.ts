@@ -1,5 +1,5 @@
 import { LEVELS } from '../notification.ts';
-import { neutralize, neutralizeKind } from './body.ts';
+import { adopted, neutralizeKind } from './body.ts';
 import { ending, opening, type Layout } from './layout.ts';
 import { attribution, indent, indentedBody, isListItem } from './wording.ts';
 
@@ -21,7 +21,7 @@ export const plain: Layout = {
     return `${source} ${line.level}${who === undefined ? '' : `, ${who}`}: ${indentedBody(line, how)}`;
   },
   owns: (text) => isListItem(text, ITEM),
-  adopt: (text, about) => `${neutralizeKind(about.source)} ${about.level}: ${indent(neutralize(text, text.length))}`,
+  adopt: (text, about) => `${neutralizeKind(about.source)} ${about.level}: ${indent(adopted(text))}`,
   page: ({ mark, lead, items, more }) =>
     [opening(mark, lead), ...items.map(({ text }) => text), ...(more ? [more.text] : []), ending(mark)].join('\n'),
 };

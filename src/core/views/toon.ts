@@ -2,7 +2,7 @@ import { decode, encode } from '@toon-format/toon';
 import { defined } from '../defined.ts';
 import { LEVELS } from '../notification.ts';
 import type { Line } from '../plan.ts';
-import { isCopyable, neutralize, neutralizeKind } from './body.ts';
+import { adopted, isCopyable, neutralizeKind } from './body.ts';
 import { isTable, neutralData } from './data.ts';
 import { ending, opening, type Layout, type Page } from './layout.ts';
 import { attribution, indentedBody, type How } from './wording.ts';
@@ -24,8 +24,7 @@ export const toon: Layout = {
     return encode({ [`${line.level}.${from}`]: message, ...defined({ data }) });
   },
   owns: (text) => isRow(text) || keysOf(text) !== undefined,
-  adopt: (text, { level, source, name }) =>
-    row(level, `${neutralizeKind(source)}.${neutralizeKind(name)}`, neutralize(text, text.length)),
+  adopt: (text, { level, source, name }) => row(level, `${neutralizeKind(source)}.${neutralizeKind(name)}`, adopted(text)),
   page(page) {
     const { rows, blocks } = sort(page);
     const { mark, lead, more } = page;

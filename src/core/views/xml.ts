@@ -1,5 +1,5 @@
 import type { Line } from '../plan.ts';
-import { isCopyable, neutralize, neutralizeKind, neutralizeName, quote } from './body.ts';
+import { adopted, isCopyable, neutralizeKind, neutralizeName, quote } from './body.ts';
 import { ending, opening, type Layout } from './layout.ts';
 import { attribution, indent, indentedBody, instructionOf, isListItem, saidBy } from './wording.ts';
 
@@ -21,7 +21,7 @@ export const xml: Layout = {
   },
   owns: (text) => ELEMENT.test(text) && isCopyable(text),
   adopt: (text, { source, name, level }) =>
-    `<notification source="${escape(neutralizeKind(source))}" label="${escape(neutralizeKind(name))}" level="${level}">\n${escape(neutralize(text, text.length))}\n</notification>`,
+    `<notification source="${escape(neutralizeKind(source))}" label="${escape(neutralizeKind(name))}" level="${level}">\n${escape(adopted(text))}\n</notification>`,
   page: ({ mark, lead, items, more }) =>
     [opening(mark, lead), items.map(({ text }) => text).join('\n\n'), ...(more ? ['', more.text] : []), ending(mark)].join('\n'),
 };
@@ -35,7 +35,7 @@ export const xmlBatch: Layout = {
   },
   owns: (text) => isListItem(text, /^- \[[^\]]*\] /) && !/[<>]/.test(text),
   adopt: (text, { source, level }) =>
-    `- [${escape(neutralizeKind(source))}${level === 'info' ? '' : ` ${level}`}] ${escape(indent(neutralize(text, text.length)))}`,
+    `- [${escape(neutralizeKind(source))}${level === 'info' ? '' : ` ${level}`}] ${escape(indent(adopted(text)))}`,
   page: ({ mark, lead, items, more }) =>
     [
       opening(mark, lead),

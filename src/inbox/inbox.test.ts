@@ -351,7 +351,10 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       ]);
     });
 
-    it('an older state that was released is not offered again after the newer state', async () => {
+    it.each([
+      ['cancelled', 'maybe_seen'],
+      ['late', 'superseded'],
+    ] as const)('an older state that was released as %s is not offered again after the newer state', async (reason, ends) => {
       proves('plan:supersede');
       const other = openInbox(OTHER);
       const state = (message: string) => ({ message, id: message, kind: 'ci.state', key: 'ci', supersede: true }) as const;
@@ -362,9 +365,9 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       const newer = await talk().offer({ at: 'tool_result' });
       expect(newer?.ids).toEqual(['green']);
       await newer?.confirm();
-      await older?.release('cancelled');
+      await older?.release(reason);
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
-      expect(await receipt('red')).toEqual(['maybe_seen']);
+      expect(await receipt('red')).toEqual([ends]);
       expect(await store.verify()).toEqual([]);
     });
 

@@ -984,6 +984,7 @@ type Call = {
   readonly tool: string;
   readonly requestId: string;
   readonly beganAt?: number;
+  readonly landed?: () => Promise<void>;
 };
 type OwnCall = {
   readonly tool: string;
@@ -1014,6 +1015,7 @@ type Ride = {
   readonly signal?: string;
   readonly delivery: Delivery;
   readonly leaseMs?: number;
+  readonly stands?: () => Promise<boolean>;
 } |
 {
   readonly kind: 'replace';

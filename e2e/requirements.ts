@@ -595,7 +595,11 @@ export const REQUIREMENTS = {
   },
   'gateway:late-text': {
     behaviour:
-      'A text that is too late for its result is added to the next result of the same client. After half of its lease without such a result, other carriers can deliver its notifications.',
+      'A notification whose text is too late for its result comes with the next result of the same client. If two texts in a row are late, a later result carries the second text within half of its lease.',
+  },
+  'gateway:late-checked': {
+    behaviour:
+      'A late text shows no notification that has ended, or that a newer state replaces. A notification in a text that was too late counts as not sent.',
   },
   'gateway:fronts-many': {
     behaviour:

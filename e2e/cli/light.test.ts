@@ -94,7 +94,7 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 966, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 968, packages: [] }],
     ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 853, packages: [] }],
     ['earpiece inbox', ['inbox'], { kb: 864, packages: [] }],
     [

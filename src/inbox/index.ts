@@ -5,6 +5,7 @@ export { PRESENCE_EVERY_MS } from './conversation/contact.ts';
 export { isIn } from './conversation/fork.ts';
 export { ASKED_AGAIN_MS, liftOf, type CallResult, type KnownGate, type Proof, type RefusedCall } from './conversation/gate.ts';
 export type { Offer } from './conversation/lease.ts';
+export { mayStillSend } from './conversation/may-still-send.ts';
 export type { Pulled } from './conversation/pull.ts';
 export type { PulledNotification } from './conversation/pulled.ts';
 export { isSignal, type ConversationOptions } from './conversation/recipient.ts';

@@ -54,21 +54,25 @@ describe('a text that is too late for its result', () => {
   });
   let answer: (value: Ride) => void;
   const slow = (): Promise<Ride> => new Promise((resolve) => (answer = resolve));
+  /** Makes a rider whose first two texts are late: `0` is released, and `A` is kept. */
   const begun = async (next: () => Ride | Promise<Ride>, late = lateRide('A')): Promise<GuardedRider> => {
-    let first = true;
+    let slowly = 2;
     const { rider } = guarded({
-      after: () => (first ? ((first = false), slow()) : next()),
+      after: () => (slowly > 0 ? (slowly--, slow()) : next()),
       silent: () => true,
       callTool: () => {
         said.push('called');
         return { result: { content: [] }, ...noDelivery };
       },
     });
-    const passed = rider.after(connection, result);
-    await vi.advanceTimersByTimeAsync(250);
-    expect(await passed).toEqual({ kind: 'none' });
-    answer(late);
-    await vi.advanceTimersByTimeAsync(0);
+    for (const each of [lateRide('0'), late]) {
+      const passed = rider.after(connection, result);
+      await vi.advanceTimersByTimeAsync(250);
+      expect(await passed).toEqual({ kind: 'none' });
+      answer(each);
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    expect(said.splice(said.indexOf('0 late'), 1)).toEqual(['0 late']);
     return rider;
   };
   const textOf = (value: Ride): string => (value.kind === 'none' ? '' : value.text);
@@ -96,22 +100,64 @@ describe('a text that is too late for its result', () => {
     expect(rider.silent(connection)).toBe(true);
   });
 
-  test('waits for a result that has no newer text', async () => {
-    const texts = [lateRide('B'), { kind: 'none' }] as Ride[];
-    const rider = await begun(() => texts.shift() ?? ride);
+  test('is released, and the next result gets a new text, if the text before was in time', async () => {
+    const texts = [() => lateRide('B'), slow, () => lateRide('D')];
+    const rider = await begun(() => texts.shift()?.() ?? ride);
+    expect(textOf(await rider.after(connection, result))).toBe('A');
     expect(textOf(await rider.after(connection, result))).toBe('B');
+    const passed = rider.after(connection, result);
+    await vi.advanceTimersByTimeAsync(250);
+    expect(await passed).toEqual({ kind: 'none' });
+    answer(lateRide('C'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(said).toEqual(['C late']);
+    expect(textOf(await rider.after(connection, result))).toBe('D');
+  });
+
+  test('comes before a newer text, so that no older state follows a newer one', async () => {
+    const texts = [lateRide('B')];
+    const rider = await begun(() => texts.shift() ?? { kind: 'none' });
+    expect(textOf(await rider.after(connection, result))).toBe('A');
+    expect(textOf(await rider.after(connection, result))).toBe('B');
+  });
+
+  test('is not sent if its notifications are no longer due, and the result gets a new text', async () => {
+    let due = true;
+    const late = { ...lateRide('A'), stands: async () => due } as Ride;
+    const rider = await begun(() => lateRide('B'), late);
+    due = false;
+    expect(textOf(await rider.after(connection, result))).toBe('B');
+    expect(textOf(await rider.after(connection, result))).toBe('B');
+  });
+
+  test.each(['takes longer than 250 ms', 'fails'])('waits for a later result while its check %s', async (how) => {
+    let works = true;
+    let done: ((stands: boolean) => void) | undefined;
+    const stands = (): Promise<boolean> => {
+      if (works) return Promise.resolve(true);
+      return how === 'fails' ? Promise.reject(new Error('no store')) : new Promise((resolve) => (done = resolve));
+    };
+    const rider = await begun(() => lateRide('B'), { ...lateRide('A'), stands } as Ride);
+    works = false;
+    const second = rider.after(connection, result);
+    await vi.advanceTimersByTimeAsync(250);
+    expect(await second).toEqual({ kind: 'none' });
+    works = true;
+    done?.(true);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(said).toEqual([]);
     expect(textOf(await rider.after(connection, result))).toBe('A');
   });
 
   test('is added to the next result if the text for that result is late too, so that a slow machine delivers', async () => {
     const rider = await begun(slow);
+    expect(textOf(await rider.after(connection, result))).toBe('A');
     const second = rider.after(connection, result);
     await vi.advanceTimersByTimeAsync(250);
-    expect(textOf(await second)).toBe('A');
+    expect(await second).toEqual({ kind: 'none' });
     answer(lateRide('B'));
-    const third = rider.after(connection, result);
-    await vi.advanceTimersByTimeAsync(250);
-    expect(textOf(await third)).toBe('B');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(textOf(await rider.after(connection, result))).toBe('B');
   });
 
   test('is released after half of its lease, so that another carrier can deliver its notifications', async () => {
@@ -138,14 +184,16 @@ describe('a text that is too late for its result', () => {
 
   test.each(['before', 'after'])('is released if its connection is closed %s it arrives', async (when) => {
     const { rider } = guarded({ after: slow });
-    const passed = rider.after(connection, result);
-    await vi.advanceTimersByTimeAsync(250);
-    await passed;
-    if (when === 'before') rider.closed(connection);
-    answer(lateRide('A'));
-    await vi.advanceTimersByTimeAsync(0);
+    for (const text of ['0', 'A']) {
+      const passed = rider.after(connection, result);
+      await vi.advanceTimersByTimeAsync(250);
+      await passed;
+      if (when === 'before' && text === 'A') rider.closed(connection);
+      answer(lateRide(text));
+      await vi.advanceTimersByTimeAsync(0);
+    }
     if (when === 'after') rider.closed(connection);
-    expect(said).toEqual([when === 'before' ? 'A late' : 'A client_died']);
+    expect(said).toEqual(['0 late', when === 'before' ? 'A late' : 'A client_died']);
   });
 });
 

@@ -1,5 +1,5 @@
 import { patience } from '../../inbox/index.ts';
-import { LateRides } from './late-rides.ts';
+import { LateRides, type Late } from './late-rides.ts';
 import type {
   Call,
   Connection,
@@ -18,7 +18,7 @@ import type {
 
 /**
  * How long the gateway waits for the rider at a call or a result: see `patience`. After this time, the last known gate decides a
- * call, and a result gets at most the late text of an earlier call.
+ * call, and a result gets no text.
  */
 export const RIDER_WITHIN_MS = 250;
 /** How long a handshake waits for the rider's text. A store opens within about 50 ms, and on a busy machine within a second. */
@@ -55,8 +55,8 @@ export class GuardedRider {
   readonly #report: (line: string) => void;
   readonly #withinMs: number;
   /**
-   * Late answers of the rider, by connection. The next result carries a late text. A late refusal belongs to the refusal that was
-   * sent in its place. Any other late delivery is released.
+   * Late answers of the rider, by connection. The next result may carry a late text: see `LateRides`. A late refusal belongs to
+   * the refusal that was sent in its place. Any other late delivery is released.
    */
   readonly #late = new Map<Connection['key'], Set<Promise<void>>>();
   readonly #lateRides = new LateRides();
@@ -80,19 +80,42 @@ export class GuardedRider {
   }
 
   before(connection: Connection, call: Call): Awaitable<Verdict> {
-    const held = (): Verdict => this.#now('before', () => this.#rider.held?.(connection, call), undefined) ?? { kind: 'pass' };
-    return this.#soon(connection, 'before', () => this.#rider.before(connection, call), held);
+    const late = this.#late.get(connection.key);
+    const asked: Call = late === undefined ? call : { ...call, landed: async () => void (await Promise.all(late)) };
+    const held = (): Verdict => this.#now('before', () => this.#rider.held?.(connection, asked), undefined) ?? { kind: 'pass' };
+    return this.#soon(connection, 'before', () => this.#rider.before(connection, asked), held);
   }
 
   after(connection: Connection, result: Result): Awaitable<Ride> {
-    const ride = this.#soon(
-      connection,
-      'after',
-      () => this.#rider.after(connection, result),
-      (): Ride => ({ kind: 'none' }),
-    );
-    const filled = (now: Ride): Ride => (now.kind === 'none' ? (this.#lateRides.take(connection.key) ?? now) : now);
-    return ride instanceof Promise ? ride.then(filled) : filled(ride);
+    const kept = this.#lateRides.take(connection.key);
+    const ask = (): Awaitable<Ride> =>
+      kept === undefined ? this.#rider.after(connection, result) : this.#keptOrNew(kept, connection, result);
+    const ride = this.#soon(connection, 'after', ask, (): Ride => ({ kind: 'none' }));
+    const noted = (now: Ride): Ride => {
+      if (now.kind === 'ride' && now !== kept) this.#lateRides.inTime(connection.key);
+      return now;
+    };
+    return ride instanceof Promise ? ride.then(noted) : noted(ride);
+  }
+
+  /** Returns the kept text if the text may still be sent, and otherwise asks the rider again. */
+  async #keptOrNew(kept: Late, connection: Connection, result: Result): Promise<Ride> {
+    const stands = await this.#stands(connection, kept);
+    return stands ? kept : this.#rider.after(connection, result);
+  }
+
+  /** Whether a late text may still be sent. A text that cannot be checked waits for the next result. */
+  async #stands(connection: Connection, late: Late): Promise<boolean> {
+    try {
+      return (await late.stands?.()) ?? true;
+    } catch (error) {
+      this.#keep(connection, late, performance.now());
+      throw error;
+    }
+  }
+
+  #keep(connection: Connection, late: Late, askedAt: number): void {
+    if (this.#closed.has(connection) || !this.#lateRides.keep(connection.key, late, askedAt)) late.delivery.release('late');
   }
 
   /**
@@ -153,6 +176,7 @@ export class GuardedRider {
 
   closed(connection: Connection): void {
     this.#lateRides.releaseAll(connection.key, 'client_died');
+    this.#lateRides.inTime(connection.key);
     this.#closed.add(connection);
     this.#now('closed', () => this.#rider.closed(connection), undefined);
   }
@@ -235,10 +259,11 @@ export class GuardedRider {
       if (!('delivery' in value) || value.delivery === undefined) return;
       // The client was sent a refusal with the same text from the last known gate.
       if (value.kind === 'refuse' && instead.kind === 'refuse') return early.becomes(value.delivery);
-      if (value.kind === 'ride' && !this.#closed.has(connection) && this.#lateRides.keep(connection.key, value, askedAt)) return;
-      value.delivery.release('late');
+      if (value.kind !== 'ride' || this.#closed.has(connection) || !this.#lateRides.isLateAgain(connection.key))
+        return value.delivery.release('late');
+      if (await this.#stands(connection, value)) this.#keep(connection, value, askedAt);
     } catch {
-      // The rider failed after its answer was reported as late, so there is no delivery to release.
+      // The rider failed after its answer was reported as late. The delivery, if there is one, is kept or released.
     }
   }
 

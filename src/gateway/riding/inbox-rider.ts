@@ -5,7 +5,7 @@
 import { defined } from '../../core/defined.ts';
 import type { ReleasedRecord } from '../../core/records.ts';
 import { instructionsOf } from '../../core/views/wording.ts';
-import { isSignal, sessionTokenOf, type Conversation, type Offer } from '../../inbox/index.ts';
+import { isSignal, mayStillSend, sessionTokenOf, type Conversation, type Offer } from '../../inbox/index.ts';
 import { answerText, fitsOn, GET_NOTIFICATIONS, readArguments } from './get-notifications.ts';
 import type { InboxRiderOptions } from './inbox-rider-options.ts';
 import type { Profile } from './profiles.ts';
@@ -39,6 +39,9 @@ export type { InboxRiderOptions } from './inbox-rider-options.ts';
  */
 export const ownTools = ({ tasks }: { readonly tasks: boolean }): readonly OwnTool[] =>
   tasks ? [GET_NOTIFICATIONS, ...GATEWAY_TASK_TOOLS] : [GET_NOTIFICATIONS];
+
+/** How long a call waits for the release of a late text that holds an interrupt. */
+const LANDING_MS = 250;
 
 /** `idle` resolves when all background work is written. */
 export type InboxRider = Rider & { idle(): Promise<void> };
@@ -80,15 +83,28 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
   const begun = ({ beganAt }: Call): { readonly beganAt?: number } =>
     beganAt === undefined ? {} : { beganAt: inbox.store.now() - Math.round(performance.now() - beganAt) };
 
+  /** The number of calls that wait for a late text. */
+  let landing = 0;
+  const landed = async (seat: Seat, late: NonNullable<Call['landed']>): Promise<void> => {
+    let timer: NodeJS.Timeout | undefined;
+    const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, LANDING_MS)));
+    landing += 1;
+    await Promise.race([late().then(() => seat.settled()), over]);
+    landing -= 1;
+    clearTimeout(timer);
+  };
+
   const before = async (seat: Seat, call: Call): Promise<Verdict> => {
     const conversation = await seat.working();
     if (conversation.policy().interrupt !== 'before') return { kind: 'pass' };
     // The call itself confirms the previous answer, so the notifications in that answer count as read.
     await seat.settled();
+    const late = call.landed;
     const refusal = await conversation.refuse({
       on: nameOf(call),
       ...begun(call),
       known: (gate) => seat.gate.known(gate, call, conversation.address),
+      ...(late === undefined ? {} : { landed: () => landed(seat, late) }),
     });
     if (refusal === undefined) {
       seat.gate.down(call);
@@ -134,7 +150,13 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     });
     if (offer === undefined) return { kind: 'none' };
     const { leaseMs } = conversation.policy();
-    return { kind: 'ride', text: offer.view.text, delivery: deliveryOf(seat, offer), leaseMs };
+    const stands = async (): Promise<boolean> => {
+      // The heir of a conversation gets the notifications only after the release.
+      if ((await seat.conversation()) === conversation && (await mayStillSend(conversation, offer))) return true;
+      await seat.settling(offer.release('late'));
+      return false;
+    };
+    return { kind: 'ride', text: offer.view.text, delivery: deliveryOf(seat, offer), leaseMs, stands };
   };
   const boxedTool = async (connection: Connection, call: OwnCall, box: Toolbox): Promise<OwnAnswer> => {
     const seat = seatOf(connection);
@@ -238,7 +260,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
 
     held: (connection: Connection, call: Call): Verdict | undefined => seatOf(connection).gate.held(call),
     silent: (connection: Connection): boolean => seatOf(connection).quiet() === 'silent',
-    working: () => inbox.lines?.busy?.() ?? false,
+    working: () => landing > 0 || (inbox.lines?.busy?.() ?? false),
 
     async instructions(connection: Connection): Promise<string | undefined> {
       const seat = seatOf(connection);

@@ -4,8 +4,8 @@ import type { Profile } from './profiles.ts';
 /**
  * Adds notifications to the results that pass through the gateway. The gateway handles MCP, transports and bytes. A rider handles
  * notifications. No method of a rider can stop traffic. If `before` throws or takes more than 250 ms, the call passes, unless
- * `held` refuses the call. If `after` throws or takes more than 250 ms, the result passes, at most with a late text of an earlier
- * call. Time while `working` is true does not count, up to a limit. The gateway reports the beginning and the end of each outage.
+ * `held` refuses the call. If `after` throws or takes more than 250 ms, the result passes. Time while `working` is true does not
+ * count, up to a limit. The gateway reports the beginning and the end of each outage.
  *
  * For one tools/call, the gateway calls `before`, passes the call to the upstream, calls `after`, and writes the bytes. Then the
  * gateway calls `confirm` or `release` of the delivery that `after` returned. For a tool of the rider, the gateway calls
@@ -47,7 +47,7 @@ export interface Rider {
   held?(connection: Connection, call: Call): Verdict | undefined;
 
   /**
-   * Whether the rider is busy although its store answers, for example with a template. The wait for such a rider does not count
+   * Whether the rider is busy although its store answers, for example with a template or a late text. The wait for such a rider does not count
    * as an outage.
    */
   working?(): boolean;
@@ -101,6 +101,8 @@ export type Call = {
   readonly requestId: string;
   /** When the request arrived, on the clock of `performance.now()`. */
   readonly beganAt?: number;
+  /** Resolves when the late answers of this connection have arrived, and are kept or released. Missing if none is late. */
+  readonly landed?: () => Promise<void>;
 };
 
 export type OwnCall = { readonly tool: string; readonly args: unknown; readonly requestId: string };
@@ -125,7 +127,8 @@ export type Ride =
   /**
    * `text` is added as a separate block after the result's blocks, unless `text` is empty. `signal` is added as the result's
    * field `notification`. `leaseMs`: the time for which the notifications in `text` are reserved for this delivery. A text that
-   * arrives too late is added to the next result within half of `leaseMs`.
+   * arrives too late may be added to the next result within half of `leaseMs`. `stands` says whether the text may still be sent
+   * then. If not, `stands` has released the delivery. Default: the text may be sent.
    */
   | {
       readonly kind: 'ride';
@@ -133,6 +136,7 @@ export type Ride =
       readonly signal?: string;
       readonly delivery: Delivery;
       readonly leaseMs?: number;
+      readonly stands?: () => Promise<boolean>;
     }
   /** The client gets `text` in place of the result. */
   | { readonly kind: 'replace'; readonly text: string; readonly delivery: Delivery };

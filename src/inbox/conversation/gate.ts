@@ -40,6 +40,8 @@ import {
   type SentView,
 } from '../../core/records.ts';
 import { gateText, pausedUntil } from '../../core/views/gate.ts';
+import type { Context } from '../context.ts';
+import { isSame } from '../presence/presence.ts';
 import { mutesOf } from '../producing/mutes.ts';
 import { leaseOf, lesseeOf, offerOf, readRecords, type Offer } from './lease.ts';
 import type { Parts } from './parts.ts';
@@ -71,6 +73,11 @@ export type RefusedCall = {
    * refused or written.
    */
   readonly known?: (gate: KnownGate) => string | undefined;
+  /**
+   * Called once if an offer of this process holds an interrupt, before the refusal is composed. The offer may be too late for its
+   * carrier. In this case, the model has not seen the interrupt, and the promise resolves after the release of the offer.
+   */
+  readonly landed?: (() => Promise<void>) | undefined;
 };
 
 /**
@@ -148,6 +155,10 @@ export class Gate {
       const up = await this.up();
       if (up.length === 0) return undefined;
       if (await releaseStale(context, log, up)) continue;
+      if (tries === 0 && call.landed !== undefined && up.some((item) => isOwnOffer(item, context))) {
+        await call.landed();
+        continue;
+      }
       const past = await this.#past(up);
       const gate = up.filter((item) => !isBeingRead(item, past, beganAt));
       const again = (item: Item): string | undefined =>
@@ -299,6 +310,8 @@ export class Gate {
     };
   }
 }
+
+const isOwnOffer = ({ state, owner }: Item, context: Context): boolean => state === 'offered' && isSame(owner, context.owner);
 
 /** The command that lifts the pauses of a conversation. Empty if no other process can open the store. */
 export const liftOf = (

@@ -5,7 +5,9 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { CLI } from '../built.ts';
 import { PROVIDERS } from '../../src/agent/models.ts';
+import { logKey, type ConversationId } from '../../src/core/address.ts';
 import { isSecret } from '../../src/handles/environment.ts';
+import { begin, selfOwner } from '../../src/inbox/index.ts';
 import { proves } from '../verifies.ts';
 import { call, ChatStage, CODER, readIn, text } from './stage.ts';
 
@@ -233,6 +235,38 @@ describe('the actor of a command', { timeout: 120_000 }, () => {
     expect(read).toContain('earpiece: hook claude: a command that the agent');
     expect((await stage.json(['inbox', 'shop/tester'])).map(({ id, receipt }) => [id, receipt])).toEqual([['order', 'queued']]);
   });
+
+  it.each([
+    ['as it is', ''],
+    ['without the variables of Earpiece', 'env -u EARPIECE_HANDLE -u EARPIECE_HANDLE_OF '],
+  ])(
+    'a hook in a command acts neither for the session of a host that started the agent nor for another session, %s',
+    async (_, before) => {
+      const hook = (host: string): string => `echo ${HOOK} | ${before}${EARPIECE} hook ${host} 2>&1; echo "exit $?"`;
+      const command = `unset EARPIECE_ADDRESS; ${hook('claude')}; ${hook('codex')}`;
+      await using stage = await running(command);
+      const ear = await stage.open();
+      const session = 's1' as ConversationId;
+      await ear.bind(selfOwner(), { log: logKey('shop', 'claude-code'), conversation: session });
+      for (const agent of ['claude-code', 'codex'])
+        await begin(
+          ear.conversation(
+            { log: logKey('shop', agent), conversation: session },
+            { host: agent, carrier: 'hook', ...(agent === 'codex' ? {} : { process: selfOwner() }) },
+          ),
+        );
+      for (const agent of ['claude-code', 'codex'])
+        await stage.says(['send', '--to', `shop/${agent}#s1`, '--level', 'critical', '--as', 'anna', `stop ${agent}`]);
+      const read = await ran(stage);
+      expect(read.match(/exit \d+/gu), read).toEqual(['exit 0', 'exit 0']);
+      expect(read.match(/not allowed to act for [^,]+,/gu)).toEqual([
+        'not allowed to act for shop/claude-code#s1,',
+        'not allowed to act for shop/codex#s1,',
+      ]);
+      expect(read).not.toContain('stop c');
+      expect((await stage.json(['inbox', 'shop/claude-code'])).map(({ receipt }) => receipt)).toEqual(['queued']);
+    },
+  );
 
   it('a command cannot end the block, the reminder or the follower of a person, and can end its own', async () => {
     const lines = [

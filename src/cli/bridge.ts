@@ -15,6 +15,7 @@ import { loadAheadSoon } from './ahead.ts';
 import type { GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
 import { mayCarryFor } from './may-read.ts';
+import { ownSessions } from './own-sessions.ts';
 import { complain } from './terminal.ts';
 
 export type BridgeOptions = GlobalOptions & { readonly as?: string };
@@ -39,10 +40,13 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   loadAheadSoon(ear);
   const { host: found } = await identify({ project: config.project, env: {} }, ear.store);
   const { machine } = systemProcesses;
+  const owner = { machine, pid: parent, startedAt: systemProcesses.get(parent)?.startedAt ?? 'unknown' };
+  const inside = ear.speaker;
+  const own = inside === undefined ? {} : { mayAct: ownSessions(inside, owner).mayAct };
   const running = new Bridge({
-    place: { inbox: ear, project: config.project, given },
+    place: { inbox: ear, project: config.project, given, ...own },
     host,
-    process: { machine, pid: parent, startedAt: systemProcesses.get(parent)?.startedAt ?? 'unknown' },
+    process: owner,
     nested: found?.agent === host.agent && found.nested,
     send: (line: FromBridge) => void process.stdout.write(`${JSON.stringify(line)}\n`),
     complain,

@@ -20,13 +20,14 @@ import {
   type Place,
   type Printed,
 } from '../hosts/index.ts';
-import { identify, patience, systemProcesses } from '../inbox/index.ts';
+import { identify, insideAgent, patience, systemProcesses, type InsideAgent } from '../inbox/index.ts';
 import { keepFollowing } from './housekeeping.ts';
 import { ageMs } from './hook-age.ts';
 import { databaseOf } from './hook-glance.ts';
 import { complain, handOver } from './terminal.ts';
 import type { GlobalOptions } from './context.ts';
 import { mayCarryFor } from './may-read.ts';
+import { ownSessions } from './own-sessions.ts';
 import { INPUT_WITHIN_MS, mayBeWhole, mayHavePushed, parsed, readBefore, type HookInput } from './hook-input.ts';
 
 /**
@@ -76,11 +77,9 @@ async function answered(
   let ear: UserInbox | undefined;
   let afterwards: (() => Promise<void>) | undefined;
   const ask = async (): Promise<Attended> => {
-    forgetMarks(stateFolder({ env: process.env }), call.caller.session, {
-      over: call.moment.kind === 'session_end',
-      unless: marksStayFor(host, call, options),
-    });
-    const { place, caller } = await opened(host, call, options, complain);
+    const inside = insideAgent({ env: process.env });
+    if (inside === undefined) forgets(host, call, options);
+    const { place, caller } = await opened(host, call, options, complain, inside);
     ear = place.inbox;
     if (host.waker !== undefined && call.moment.kind === 'prompt' && place.terminal === undefined)
       afterwards = async () => {
@@ -94,9 +93,15 @@ async function answered(
         const { startOffer } = await import('./offer.ts');
         startOffer(place.inbox, caller.folder, (await conversationOf(place, host, caller)).log);
       };
-    return attend(place, host, caller, momentOf(call, options));
+    const attended = await attend(place, host, caller, momentOf(call, options));
+    // In a command of an agent, `attend` must first allow the session.
+    if (inside !== undefined) forgets(host, call, options);
+    return attended;
   };
-  const attended = await within(ask(), () => ear?.lines?.busy?.() ?? false);
+  const attended = await within(ask(), () => ear?.lines?.busy?.() ?? false).catch(async (error: unknown) => {
+    await ear?.close().catch(() => {});
+    throw error;
+  });
   if (attended === undefined) {
     complain(
       `hook ${host.name}: the database did not answer within ${STORE_WITHIN_MS} ms; the agent continues, and waiting notifications stay open`,
@@ -118,6 +123,13 @@ async function answered(
   await ear?.close();
   return printed.exitCode ?? GOES_ON;
 }
+
+/** Removes the quiet marks of the session. */
+const forgets = (host: HookHost, call: HookCall, options: HookOptions): void =>
+  forgetMarks(stateFolder({ env: process.env }), call.caller.session, {
+    over: call.moment.kind === 'session_end',
+    unless: marksStayFor(host, call, options),
+  });
 
 /**
  * Returns the database whose quiet marks stay valid after this call. If a hook before a tool may replace the MCP server, no marks
@@ -164,6 +176,7 @@ export async function opened(
   { caller }: HookCall,
   options: HookOptions,
   onProblem: (line: string) => void,
+  inside: InsideAgent | undefined,
 ): Promise<Opened> {
   const at = { cwd: caller.folder, env: process.env, flags: defined({ db: options.db }) };
   // A broken configuration must not stop messages, so its valid parts still apply.
@@ -171,16 +184,27 @@ export async function opened(
   for (const problem of problems) onProblem(formatProblem(problem));
   const given = options.as ?? (config.address?.endsWith('/*') ? undefined : config.address);
   if (given !== undefined) mayCarryFor(given, config.project);
-  const inbox = await openInboxWith(config, { ...at, onProblem });
-  const { host: found } = await identify(
+  const inbox = await openInboxWith(config, { ...at, onProblem, inbox: { speaker: inside } });
+  const { host: nearest } = await identify(
     { project: config.project, env: { ...process.env, EARPIECE_ADDRESS: undefined } },
     inbox.store,
   );
+  const own = inside === undefined ? undefined : ownSessions(inside, nearest?.process);
+  const found = own?.isBelow === false ? undefined : nearest;
   const one = host.manySessions !== true && found?.serves !== true;
-  const own = found !== undefined && found.agent === host.agent && one ? found : undefined;
+  const shows = found !== undefined && found.agent === host.agent && one ? found : undefined;
   return {
-    place: { inbox, project: config.project, given, terminal: process.env[TERMINAL_VARIABLE] },
-    caller: { ...caller, ...(own === undefined ? {} : { process: own.process, ...(own.nested ? { nested: true } : {}) }) },
+    place: {
+      inbox,
+      project: config.project,
+      given,
+      terminal: process.env[TERMINAL_VARIABLE],
+      ...(own === undefined ? {} : { mayAct: own.mayAct }),
+    },
+    caller: {
+      ...caller,
+      ...(shows === undefined ? own?.command : { process: shows.process, ...(shows.nested ? { nested: true } : {}) }),
+    },
   };
 }
 

@@ -13,6 +13,7 @@ import { Talk, TALK_TOOLS } from '../talk/index.ts';
 import type { Toolbox } from '../gateway/riding/toolbox.ts';
 import { FOLLOW_TOOL } from '../sources/follow/tool-shape.ts';
 import { followBox } from './follow-box.ts';
+import { ownSessions, sessionsOfHost } from './own-sessions.ts';
 import { serve, type GatewayOptions, type OwnServer } from './gateway.ts';
 
 export const serveMcp = (options: GatewayOptions): Promise<number> => serve([], options, { own: OWN });
@@ -50,18 +51,21 @@ function hookBox(place: Place): Toolbox {
         );
       const heard = host.parse(input);
       if (heard === undefined) return { text: '{}' };
-      const { host: found } = identity;
+      const inside = place.inbox.speaker;
+      const own = inside === undefined ? undefined : ownSessions(inside, identity.host?.process);
+      const mayAct = own?.mayAct ?? sessionsOfHost(identity.host?.process);
+      const found = own?.isBelow === false ? undefined : identity.host;
       const caller: Caller = {
         ...heard.caller,
         ...(found === undefined || host.manySessions
-          ? {}
+          ? own?.command
           : { process: found.process, ...(found.nested ? { nested: true } : {}) }),
       };
       const known = sessions.get(caller.session);
       const ends = heard.moment.kind === 'batch_end';
       if (ends && caller.subagent !== undefined) return { text: '{}' };
       if (ends && known !== undefined && performance.now() > known.lookUntil && known.conversation.quiet()) return { text: '{}' };
-      const now = await conversationOf(place, host, caller);
+      const now = await conversationOf({ ...place, mayAct }, host, caller);
       const conversation = known !== undefined && isSame(known.conversation, now) ? known.conversation : now;
       const { answer, ...delivery } = await attend(place, host, caller, heard.moment, conversation);
       const lookUntil = answer.kind === 'nothing' ? (known?.lookUntil ?? 0) : performance.now() + LOOKED_FOR_MS;

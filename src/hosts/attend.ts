@@ -5,6 +5,7 @@
 import { logKey, parseAddress, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
 import { levelRank } from '../core/notification.ts';
+import type { Presence } from '../core/ports.ts';
 import type { ContactPoint, OfferedRecord } from '../core/records.ts';
 import { instructionsOf } from '../core/views/wording.ts';
 import {
@@ -33,6 +34,11 @@ export type Place = {
   readonly given?: string | undefined;
   /** The state file of the Earpiece terminal in which the host runs. */
   readonly terminal?: string | undefined;
+  /**
+   * Throws if the caller must not act for this conversation: its address, and its presence if the conversation is known. Default:
+   * the caller may act for each conversation.
+   */
+  readonly mayAct?: (address: string, known: Presence | undefined) => void;
 };
 
 /** The maximum number of consecutive times that a turn is held. Most hosts also have a limit. */
@@ -101,9 +107,11 @@ export async function conversationOf(place: Place, host: Host, caller: Caller): 
   const { inbox } = place;
   const id = conversationOfSession(caller.session);
   // The session may have changed its folder since it began. The binding of the process still names the same agent.
-  const bound = caller.process === undefined || host.manySessions ? undefined : await inbox.store.binding(caller.process);
+  const isShared = host.manySessions === true || caller.shared === true;
+  const bound = caller.process === undefined || isShared ? undefined : await inbox.store.binding(caller.process);
   const log = bound?.conversation === id ? bound.log : logOfHost(place, host);
   const [known] = await inbox.store.presence({ log, conversation: id });
+  place.mayAct?.(`${log}#${id}`, known);
   return inbox.conversation(
     { log, conversation: id },
     {
@@ -113,7 +121,7 @@ export async function conversationOf(place: Place, host: Host, caller: Caller): 
       folder: worktreeOf(caller.folder),
       ...(known?.pulls ? { pulls: true } : {}),
       ...defined({ process: caller.process }),
-      ...(host.manySessions ? { shared: true } : {}),
+      ...(isShared ? { shared: true } : {}),
     },
   );
 }

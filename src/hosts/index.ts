@@ -15,7 +15,7 @@ import { pi } from './pi/host.ts';
 export { attend, conversationOf, logOfHost, type Place } from './attend.ts';
 export type { HookCall, HookHost, Host, Printed } from './host.ts';
 export type { Attended, Caller, Moment } from './moment.ts';
-export { wake } from './wake.ts';
+export { wake, type Woken } from './wake.ts';
 
 /** The hosts whose hooks `earpiece hook <host>` answers. */
 export const HOOK_HOSTS: readonly HookHost[] = [claude, codex, gemini, qwen, cursor, copilot, cline, goose, letta, kimi];

@@ -42,6 +42,8 @@ export type Caller = {
   readonly folder: string;
   /** The process that runs the session. If the host has `manySessions`, the process also runs other sessions. */
   readonly process?: Owner;
+  /** Set if `process` does not identify the session, because the process may show other sessions too. */
+  readonly shared?: boolean;
   /** Whether the session runs in a tool or a hook of another agent. */
   readonly nested?: boolean;
   /** The file in which the host keeps the conversation. */

@@ -19,7 +19,7 @@ export type Woken =
 export async function wake(place: Place, host: Host, caller: Caller): Promise<Woken> {
   const { store } = place.inbox;
   // Without the process, it is unknown whether the session is still the current session.
-  if (caller.process === undefined) return { kind: 'over' };
+  if (caller.process === undefined || caller.shared) return { kind: 'over' };
   const bound = await store.binding(caller.process);
   if (bound !== undefined && bound.conversation !== conversationOfSession(caller.session)) return { kind: 'over' };
   const conversation = await conversationOf(place, host, caller);

@@ -21,7 +21,7 @@ import {
   type NotificationInput,
 } from '../../core/notification.ts';
 import { isOwnAgent } from '../presence/own-agent.ts';
-import { ancestors, systemProcesses, type Processes } from '../presence/processes.ts';
+import { ancestors, systemProcesses, type Process, type Processes } from '../presence/processes.ts';
 
 /** Holds the id of the handle that runs this process, or `mcp` for an MCP server of the agent. */
 export const HANDLE_VARIABLE = 'EARPIECE_HANDLE';
@@ -51,6 +51,21 @@ export function insideAgent({ env, processes = systemProcesses, environOf = from
   if (first === undefined) return above.some((each) => isOwnAgent(each)) ? { log: '' } : undefined;
   const [log = '', conversation] = (first[HANDLE_OF_VARIABLE] ?? '').split('#');
   return { log, ...defined({ conversation }) };
+}
+
+/**
+ * Returns the ancestors that belong to the command of the nearest agent: the command itself, and the processes below it. If the
+ * system does not show which process is the agent, all ancestors are returned.
+ */
+export function ancestorsInCommand({
+  processes = systemProcesses,
+  environOf = fromProc,
+}: Omit<InsideQuestion, 'env'> = {}): readonly Process[] {
+  const above = ancestors(processes);
+  const agent = above.findIndex((each) => isOwnAgent(each));
+  if (agent !== -1) return above.slice(0, agent);
+  if (environOf(process.pid) === undefined) return above;
+  return above.slice(0, above.findLastIndex(({ pid }) => (environOf(pid)?.[HANDLE_VARIABLE] ?? '') !== '') + 1);
 }
 
 /** The highest level of an agent's notification, because an agent must not interrupt. */

@@ -15,12 +15,13 @@ const FUNCTIONS = `
 input() { printf '"session_id":"%s","cwd":"%s","hook_event_name":"%s","prompt":"x","source":"startup","tool_name":"Bash","reason":"exit"' "$1" "$PWD" "$2"; }
 hook() { echo "{$(input "$2" "$3")}" | ${EARPIECE} hook "$1"; echo "exit $?"; }
 frame() { printf '{"jsonrpc":"2.0",%s}\\n' "$1"; }
-mcp() {
+mcp() { serve c "\\"name\\":\\"hook\\",\\"arguments\\":{\\"host\\":\\"$1\\",$(input "$2" "$3")}"; }
+serve() {
   coproc SERVER { ${EARPIECE} mcp; }
   local in="\${SERVER[1]}" line
-  { frame '"id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}'
+  { frame "\\"id\\":1,\\"method\\":\\"initialize\\",\\"params\\":{\\"protocolVersion\\":\\"2025-06-18\\",\\"capabilities\\":{},\\"clientInfo\\":{\\"name\\":\\"$1\\",\\"version\\":\\"1\\"}}"
     frame '"method":"notifications/initialized"'
-    frame "\\"id\\":2,\\"method\\":\\"tools/call\\",\\"params\\":{\\"name\\":\\"hook\\",\\"arguments\\":{\\"host\\":\\"$1\\",$(input "$2" "$3")}}"
+    frame "\\"id\\":2,\\"method\\":\\"tools/call\\",\\"params\\":{$2}"
   } >&"$in"
   while read -r line <&"\${SERVER[0]}"; do case $line in *'"id":2'*) echo "$line"; break;; esac; done
   exec {in}>&-
@@ -156,6 +157,33 @@ hook ${host} n1 UserPromptSubmit; hook ${host} n1 Stop; hook ${host} n1 SessionE
     expect(read.stdout.match(/is not allowed to act for shop\/[\w-]+#s1/gu)).toHaveLength(2);
     expect(read.stdout).not.toContain('do not deploy');
     expect(await stateOf(shell, `shop/${agent}`)).toEqual([['X1', 'queued']]);
+  });
+
+  it('a hook does not wait in place of the hook of another host', async () => {
+    await using shell = new Shell();
+    using other = await ofAnotherProcess(shell, 'claude-code', 's2');
+    const script = `echo "{$(input s2 Stop)}" | CLAUDE_PID=${other.pid} timeout 10 ${EARPIECE} hook claude --wait; echo "exit $?"`;
+    const read = sh(shell, script, { inside: true });
+    expect(read).toEqual({
+      stdout: 'exit 0\n',
+      stderr: expect.stringContaining(`the process ${other.pid} of CLAUDE_PID did not start`),
+    });
+  });
+
+  it('an MCP client with the variable of another session reads no notifications for that session', async () => {
+    await using shell = new Shell();
+    using _other = await ofAnotherProcess(shell, 'claude-code', 's2');
+    await stop(shell, 'shop/claude-code#s2');
+    const pull = `serve claude-code '"name":"get_notifications","arguments":{"mark_as_read":true}'`;
+    const read = sh(shell, `CLAUDE_CODE_SESSION_ID=s2 ${pull}; CLAUDE_CODE_SESSION_ID=n1 ${pull}`, {
+      inside: true,
+      host: 'claude',
+    });
+    const [refused, answered] = read.stdout.split('\n');
+    expect(refused).toContain('is not allowed to act for shop/claude-code#s2');
+    expect(answered).not.toContain('isError');
+    expect(read.stdout).not.toContain('do not deploy');
+    expect(await stateOf(shell, 'shop/claude-code')).toEqual([['X1', 'queued']]);
   });
 });
 

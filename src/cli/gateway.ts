@@ -9,7 +9,7 @@ import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { ViewName } from '../core/records.ts';
 import { openInboxWith, type UserInbox } from '../user-inbox.ts';
-import { identify, worktreeOf } from '../inbox/index.ts';
+import { identify, worktreeOf, type Identity } from '../inbox/index.ts';
 import { inboxRider, ownTools, type InboxRider } from '../gateway/riding/inbox-rider.ts';
 import type { OwnTool } from '../gateway/riding/rider.ts';
 import type { Toolbox } from '../gateway/riding/toolbox.ts';
@@ -24,6 +24,7 @@ import { countOption, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
 import type { InstallHost } from './install-hosts.ts';
 import { mayCarryFor } from './may-read.ts';
+import { ownSessions } from './own-sessions.ts';
 import { purposeOf } from './purpose.ts';
 import { checkName, serverName } from './server-name.ts';
 import { complain } from './terminal.ts';
@@ -106,7 +107,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
       emitter: opened.emitter,
       identify: async (connection) => {
         if (connection.session !== undefined) mayCarryFor(connection.session, config.project);
-        return identify(
+        const identity = await identify(
           {
             project: config.project,
             // `config` already contains the address of the environment.
@@ -117,6 +118,8 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
           },
           opened.store,
         );
+        await mayRideFor(identity, opened);
+        return identity;
       },
       carrier: own === undefined ? `gateway:${front.kind} ${name}` : 'mcp',
       ...(front.kind === 'stdio' ? { folder: worktreeOf(process.cwd()) } : { shared: true }),
@@ -201,6 +204,16 @@ async function soon<T>(work: Promise<T>, withinMs: number): Promise<T | undefine
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, withinMs, undefined)));
   return Promise.race([work.catch(() => undefined), late]).finally(() => clearTimeout(timer));
+}
+
+/**
+ * Throws `not_trusted` if a command of an agent would carry notifications to a session of another command. The environment and
+ * the processes above the command may name such a session.
+ */
+async function mayRideFor({ log, conversation, by, host }: Identity, { speaker, store }: UserInbox): Promise<void> {
+  if (speaker === undefined || by === 'given' || by === 'client name' || by === 'default') return;
+  const [known] = await store.presence({ log, conversation });
+  ownSessions(speaker, host?.process).mayAct(`${log}#${conversation}`, known);
 }
 
 const projectOf = (address: string | undefined, { project }: Config): string =>

@@ -40,6 +40,12 @@ export async function wait(words: readonly string[], env: Env): Promise<void> {
     const input = inputAtOnce();
     const host = systemProcesses.get(Number(env['CLAUDE_PID']));
     if (input === undefined || host === undefined || isOneShot(host, env)) return;
+    if (env['EARPIECE_HANDLE'] && !(await isInCommand(host))) {
+      process.stderr.write(
+        `earpiece: hook --wait: the process ${host.pid} of CLAUDE_PID did not start this hook inside the command of an agent; this hook does not wait; everything else keeps working\n`,
+      );
+      return;
+    }
     hookAnswers(await waitFor(input, host, { words, env }));
   } catch (error) {
     process.stderr.write(`earpiece: hook --wait: ${String(error)}; the idle agent is not woken; everything else keeps working\n`);
@@ -52,6 +58,12 @@ export async function wait(words: readonly string[], env: Env): Promise<void> {
  */
 const isOneShot = ({ args }: Process, env: Env): boolean =>
   args.some((arg) => arg === '-p' || arg === '--print') || env['CLAUDE_CODE_ENTRYPOINT']?.startsWith('sdk') === true;
+
+/** Whether the host runs inside the command of an agent that runs this process. */
+async function isInCommand({ pid }: Process): Promise<boolean> {
+  const { ancestorsInCommand } = await import('../inbox/producing/inside.ts');
+  return ancestorsInCommand().some((each) => each.pid === pid);
+}
 
 async function waitFor(input: HookInput, host: Process, given: { words: readonly string[]; env: Env }): Promise<number> {
   const { words, env } = given;

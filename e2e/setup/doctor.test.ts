@@ -7,6 +7,9 @@ import { Home } from './home.ts';
 
 const SETTINGS = '.claude/settings.json';
 
+const INSTALL = /^earpiece install claude$/u;
+const REPAIR = /^repair that file, then: earpiece install claude$/u;
+
 type Found = { readonly what: string; readonly value: string; readonly ok: boolean; readonly advice?: string };
 
 function about(
@@ -62,14 +65,25 @@ describe('an agent with hooks', () => {
   });
 });
 
+describe('an agent that is not connected', () => {
+  proves('hosts:doctor');
+  it('gets the place of the error in its settings, because an installation needs these settings', () => {
+    using home = new Home('claude');
+    home.write(SETTINGS, '{ "hooks": ');
+    const { code, found } = about(home);
+    expect(found).toMatchObject([{ ok: true, advice: expect.stringMatching(REPAIR) }]);
+    expect(found[0]?.value).toMatch(
+      /but not connected to Earpiece; \S+settings\.json:1:12: is not valid JSON: expected a value/u,
+    );
+    expect(code).toBe(0);
+  });
+});
+
 type Fault = {
   readonly make: (home: Home) => Readonly<Record<string, string>> | void;
   readonly says: RegExp;
   readonly advice: RegExp;
 };
-
-const INSTALL = /^earpiece install claude$/u;
-const REPAIR = /^repair that file, then: earpiece install claude$/u;
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   'every hook is switched off': {

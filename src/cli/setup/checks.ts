@@ -58,6 +58,8 @@ export async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOpti
     }
     if (command === undefined) return [];
     const value = `${title} is installed (${short(command, user)}), but not connected to Earpiece`;
+    const [broken] = brokenFiles(setup, user, wanted, bad);
+    if (broken !== undefined) return [{ ...broken, value: `${value}; ${broken.value}`, ok: true }];
     return [{ what: name, value, ok: true, advice: `earpiece install ${name}` }];
   }
 

@@ -6,6 +6,7 @@ import { hooksIn } from './hook-settings.ts';
 import { isOurHook, SERVER_NAME } from './ours.ts';
 import { readSettings } from './read-settings.ts';
 import type { Disabled, Place } from './setup.ts';
+import { unreadableForGemini } from './strict-json.ts';
 import {
   advice,
   each,
@@ -38,6 +39,7 @@ export function gemini(user: Place): readonly Disabled[] {
     .reduce((all, list) => all.filter((name) => list.includes(name)), normals(allowed));
   const enablement = join(geminiFolder({ ...user, scope: 'user' }), 'mcp-server-enablement.json');
   return [
+    ...geminiSettings(user).flatMap(({ file }) => unreadableForGemini(file)),
     ...hooksAre(last(sources, ['hooksConfig', 'enabled']), false),
     ...disabled.map(({ source, key }) => ({
       why: `${source.name} has ${key} with hooks of Earpiece: these hooks do not run`,

@@ -122,6 +122,17 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ['another command is denied', { files: { [MANAGED]: { deniedMcpServers: [{ serverCommand: ['other'] }] } } }],
   ],
   gemini: [
+    [
+      'a comma before the end of an object',
+      { files: { 'shop/.gemini/settings.json': '{\n  // a, }\n  "x": "a,}",\n  "y": [1, 2] /* , ] */ ,\n}' } },
+      'shop/.gemini/settings.json:4:25: has a comma before the end of a list or an object, so Gemini CLI does not start',
+    ],
+    ['a comment and no such comma', { files: { 'shop/.gemini/settings.json': '{ "x": [1, /* , */ 2] // ,\n}' } }],
+    [
+      'a byte order mark',
+      { files: { '.gemini/settings.json': '\ufeff{}' } },
+      '.gemini/settings.json begins with a byte order mark, so Gemini CLI does not start',
+    ],
     ['the system', { files: { [GEMINI]: { hooksConfig: { enabled: false } } } }, `${GEMINI} has hooksConfig.enabled = false`],
     [
       'the file of a variable',

@@ -39,6 +39,8 @@ export async function played(page: string): Promise<string> {
 }
 
 export class Terminal extends Shell {
+  readonly #ids = new Set<string>();
+
   static async open(): Promise<Terminal> {
     const terminal = new Terminal();
     const bin = join(terminal.folder, 'bin');
@@ -85,6 +87,12 @@ export class Terminal extends Shell {
     });
   }
 
+  /** Shows different ids for different notifications, and the same ids in each run. */
+  #shownId(id: string): string {
+    this.#ids.add(id);
+    return `n_01m8055j3z0d6pek19x${([...this.#ids].indexOf(id) + 3).toString(36)}`;
+  }
+
   /** Replaces values that differ between runs: times, dates, durations, the mark, folders, ids and tokens. */
   #plain(text: string): string {
     return text
@@ -93,7 +101,7 @@ export class Terminal extends Shell {
       .replaceAll(/\b\d+ m?s ago\b/gu, '1 s ago')
       .replaceAll(/\bafter [\d.]+ m?s\b/gu, 'after 1.2 s')
       .replaceAll(/\b\d\d:\d\d:\d\d\b/gu, '10:15:00')
-      .replaceAll(/\bn_[0-9a-z]{20}\b/gu, 'n_01m8055j3z0d6pek19x3')
+      .replaceAll(/\bn_[0-9a-z]{20}\b/gu, (id) => this.#shownId(id))
       .replaceAll(/\bprocesses\/[0-9a-f-]{36}/gu, 'processes/7d1f')
       .replaceAll(/\bep_[0-9a-z]{12}_[0-9a-z]+/gu, 'ep_0a2opyxoetfr_zwgh9srrqoi3…')
       .replaceAll(/^[0-9a-z]{12}(?=,| {2})/gmu, '0a2opyxoetfr')

@@ -88,7 +88,7 @@ function wrongCommands(line: string, known: Known): string[] {
     });
 }
 
-const NPM = new Set(['ci', 'cit', 'start', 'test', 'install', 'i', 'link']);
+const NPM = new Set(['init', 'pkg', 'ci', 'cit', 'start', 'test', 'install', 'i', 'link']);
 const PLAIN = new Set(['npx', 'git', 'cd', 'node', 'alias', 'echo', 'export']);
 
 /**

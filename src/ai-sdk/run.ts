@@ -204,7 +204,7 @@ function messagesOf<M extends Message>({ messages, prompt }: CallOptions): M[] {
         'bad_argument',
         `run: messages must be a list to which run can add messages, got ${Array.isArray(messages) ? 'a frozen list' : typeof messages}; pass [...messages]`,
       );
-    return messages as unknown as M[];
+    return messages;
   }
   if (typeof prompt === 'string') return [{ role: 'user', content: prompt }] as unknown as M[];
   return [...((prompt ?? []) as readonly M[])];

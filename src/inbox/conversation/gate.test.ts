@@ -420,6 +420,20 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(text).not.toContain('resume');
     });
 
+    it('a pause that was shown and has expired is not a pause that a person lifts', async () => {
+      proves('gate:resume');
+      await talk().seen();
+      await inbox.queue('shop/coder', { message: 'hold on', action: 'pause', ttlMs: 1_000 });
+      await call();
+      now += 1_000;
+      await pause();
+      const message = 'the migration is over';
+      await inbox.resume('shop/coder', { person: 'Bob', message });
+      const { text } = (await talk().offer({ at: 'tool_result' }))?.view ?? {};
+      expect(text).toContain('Bob wrote: “the migration is over”');
+      expect(text).not.toContain('resume');
+    });
+
     it('several resumes before the next delivery are one notification, with the last message', async () => {
       proves('gate:resume');
       for (const times of ['one', 'two', 'three']) {

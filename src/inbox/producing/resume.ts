@@ -82,8 +82,10 @@ async function liftUnseen(context: Context, log: LogKey, holder: ConversationId,
   for (;;) {
     const pauses = await pausesOf(context, log, holder === ANYONE ? [] : [holder]);
     if (pauses.length === 0) return true;
+    // An expired pause may have been shown, but has ended by itself, so its agent already continues.
+    const held = new Set((await holding(context, pauses)).map(({ id }) => id));
     const appended = await context.store.append(log, resumeRecords(pauses, `resumed by ${person}`));
-    if (appended.kind === 'appended') return appended.items.every((item) => item.offers === 0);
+    if (appended.kind === 'appended') return appended.items.every((item) => item.offers === 0 || !held.has(item.id));
   }
 }
 

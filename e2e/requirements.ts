@@ -815,6 +815,10 @@ export const REQUIREMENTS = {
     behaviour:
       "Each notification that the policy allows wakes an idle Codex terminal once, through Codex's own queue. One process waits for each terminal.",
   },
+  'hosts:codex-shared': {
+    behaviour:
+      'A Codex terminal whose session runs in the server that all terminals share is one conversation. It reads each notification once, wakes when idle, and is not active after the terminal has closed.',
+  },
   'hosts:hook-resume': {
     behaviour: 'If an agent with hooks is killed, its resumed session reads the open notifications once.',
   },

@@ -24,6 +24,8 @@ export interface TerminalOptions {
   readonly onToolStep?: (step: number, home: string) => void | Promise<void>;
   /** Settings that are merged into the settings file. */
   readonly settings?: JsonObject;
+  /** Whether Codex asks before it runs hooks. Without the question, Codex does not use its shared server. Default: no. */
+  readonly asksForHooks?: boolean;
 }
 
 /** An agent's real terminal, as a person uses it. */
@@ -39,6 +41,8 @@ export interface AgentTerminal {
   readonly type: (keys: string) => void;
   /** Types a line, waits until it is on the screen, and presses Enter. */
   readonly enter: (line: string) => Promise<void>;
+  /** Resolves when the agent's program has ended. */
+  readonly ended: Promise<void>;
 }
 
 export type TerminalClient = 'claude' | 'codex' | 'gemini';
@@ -76,7 +80,7 @@ export async function inTerminal(
         settings: options.settings ?? {},
       });
       answerDialogs(home, env['ANTHROPIC_API_KEY'] ?? '');
-      const [program = '', ...words] = [...(options.under ?? []), binaryOf(client), ...forTerminal(args, client)];
+      const [program = '', ...words] = [...(options.under ?? []), binaryOf(client), ...forTerminal(args, client, options)];
       const child = pty.spawn(program, words, {
         name: 'xterm-256color',
         cols: COLUMNS,
@@ -120,6 +124,7 @@ export async function inTerminal(
             await shows((now) => now.includes(line));
             child.write('\r');
           },
+          ended,
         });
       } finally {
         stop();
@@ -135,12 +140,22 @@ export const inClaudeTerminal = (options: TerminalOptions, use: (terminal: Claud
   inTerminal('claude', options, use);
 
 /** Removes the arguments for a single turn and its prompt. */
-const forTerminal = (args: readonly string[], client: TerminalClient): readonly string[] =>
+const forTerminal = (
+  args: readonly string[],
+  client: TerminalClient,
+  { asksForHooks = false }: TerminalOptions,
+): readonly string[] =>
   client === 'claude'
     ? args.slice(2)
     : client === 'gemini'
       ? args.filter((arg) => arg !== '-p' && arg !== '')
-      : args.filter((arg) => arg !== 'exec' && arg !== '--skip-git-repo-check' && arg !== '');
+      : args.filter(
+          (arg) =>
+            arg !== 'exec' &&
+            arg !== '--skip-git-repo-check' &&
+            arg !== '' &&
+            (arg !== '--dangerously-bypass-hook-trust' || !asksForHooks),
+        );
 
 /** Writes the person's answers at the first start: the theme, the key, and the trust in the folder. */
 function answerDialogs(home: string, key: string): void {

@@ -186,7 +186,12 @@ export async function opened(
   if (given !== undefined) mayCarryFor(given, config.project);
   const inbox = await openInboxWith(config, { ...at, onProblem, inbox: { speaker: inside } });
   const { host: nearest } = await identify(
-    { project: config.project, env: { ...process.env, EARPIECE_ADDRESS: undefined } },
+    {
+      project: config.project,
+      env: { ...process.env, EARPIECE_ADDRESS: undefined },
+      session: caller.session,
+      folder: caller.folder,
+    },
     inbox.store,
   );
   const own = inside === undefined ? undefined : ownSessions(inside, nearest?.process);

@@ -16,6 +16,7 @@ import { conversationId, logKey, MAIN, nameFrom, parseAddress, type Conversation
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
+import { beginOfSession, isSharedServer, terminalOf, type Shown } from './codex-terminals.ts';
 import { ancestors, systemProcesses, type Process, type Processes } from './processes.ts';
 import { conversationOfSession } from './session-id.ts';
 
@@ -66,6 +67,10 @@ export type IdentityQuestion = {
   /** Whether to search the ancestors of this process; false for an HTTP server, whose ancestors do not identify its clients. */
   readonly lookAtAncestors?: boolean;
   readonly processes?: Processes;
+  /** The session that asks, if it is known already. */
+  readonly session?: string;
+  /** The folder of the session. Default: the working folder of this process. */
+  readonly folder?: string;
 };
 
 export async function identify(question: IdentityQuestion, store: Pick<Store, 'binding'>): Promise<Identity> {
@@ -73,7 +78,7 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
   const given = parseGiven(question.given ?? env['EARPIECE_ADDRESS'], project);
   if (given?.conversation) return { log: given.log, conversation: given.conversation, by: 'given' };
 
-  const host = question.lookAtAncestors === false ? undefined : nearestHost(processes);
+  const host = question.lookAtAncestors === false ? undefined : nearestHost(processes, question);
   const known = host?.known ?? KNOWN_HOSTS.find((k) => question.client !== undefined && k.client.test(question.client));
   const log =
     given?.log ?? logKey(project, known?.agent ?? (question.client === undefined ? 'agent' : nameFrom(question.client)));
@@ -109,14 +114,27 @@ function parseGiven(text: string | undefined, project: string): { log: LogKey; c
 
 type Found = { readonly known: KnownHost; readonly process: Process; readonly nested: boolean };
 
-function nearestHost(processes: Processes): Found | undefined {
+function nearestHost(processes: Processes, question: IdentityQuestion): Found | undefined {
   const line = ancestors(processes);
   const at = line.findIndex((process) => hostOf(process) !== undefined);
   const process = line[at];
   const known = process && hostOf(process);
   if (!process || !known) return undefined;
+  // The terminal that started the shared server is the parent of that server, but not a host of all its sessions.
+  if (isSharedServer(process)) {
+    const terminal = terminalOf(shownBy(question));
+    if (terminal === undefined) return { known, process, nested: false };
+    const found = { known, process: terminal };
+    return { ...found, nested: isBelowAnother(found, ancestors(processes, terminal.pid)) };
+  }
   return { known, process, nested: isBelowAnother({ known, process }, line.slice(at + 1)) };
 }
+
+const shownBy = ({ session, folder }: IdentityQuestion): Shown => ({
+  folder: folder ?? process.cwd(),
+  // An MCP server starts with its session.
+  beganAt: (session === undefined ? undefined : beginOfSession(session)) ?? performance.timeOrigin,
+});
 
 /**
  * Whether another host is among the ancestors. A launcher that starts the same program with the same arguments is not a second

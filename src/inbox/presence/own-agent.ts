@@ -69,7 +69,7 @@ function isOurs(program: string, folder: () => string | undefined): boolean {
 }
 
 /** Returns the working folder of a process; undefined if the system does not show it. */
-function workingFolder(pid: number): string | undefined {
+export function workingFolder(pid: number): string | undefined {
   try {
     if (process.platform === 'linux') return readlinkSync(`/proc/${pid}/cwd`);
     const { execFileSync } = process.getBuiltinModule('node:child_process');

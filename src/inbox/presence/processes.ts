@@ -83,6 +83,24 @@ export function systemTime(): number | undefined {
   }
 }
 
+/** Returns when a process started, epoch ms, exact to about a second. Undefined if the system does not show this time. */
+export function systemStart({ startedAt }: Pick<Process, 'startedAt'>): number | undefined {
+  const known = process.platform === 'linux' ? fromTicks(Number(startedAt)) : Date.parse(startedAt);
+  return known === undefined || Number.isNaN(known) ? undefined : known;
+}
+
+/** The unit of start times in /proc. */
+const TICK_MS = 10;
+
+function fromTicks(ticks: number): number | undefined {
+  try {
+    const booted = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1];
+    return booted === undefined ? undefined : Number(booted) * 1_000 + ticks * TICK_MS;
+  } catch {
+    return undefined;
+  }
+}
+
 function fromDate(): number | undefined {
   try {
     const printed = run('date', ['+%s'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });

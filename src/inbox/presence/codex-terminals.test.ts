@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { beginOfSession, isSharedServer, terminalOf, type Terminal } from './codex-terminals.ts';
+
+const terminal = (pid: number, since: number, folder = '/work/shop', args: readonly string[] = ['codex']): Terminal => ({
+  pid,
+  parent: 1,
+  startedAt: String(since),
+  name: 'codex',
+  args,
+  since,
+  folder,
+});
+
+const MINUTE = 60_000;
+
+describe('the terminal of a session in the shared server of Codex', () => {
+  it.each([
+    ['the only terminal of the folder, however old the session is', [terminal(1, 50 * MINUTE)], 0, 1],
+    ['no terminal of another folder', [terminal(1, 0, '/work/other')], 0, undefined],
+    ['a terminal that names the folder', [terminal(1, 0, '/', ['codex', '-C', '/work/shop'])], 0, 1],
+    ['the terminal that existed when the session began', [terminal(1, 0), terminal(2, 9 * MINUTE)], 5 * MINUTE, 1],
+    ['the terminal that has just started', [terminal(1, 0), terminal(2, 5 * MINUTE)], 5 * MINUTE + 3_000, 2],
+    ['no terminal if two may show a later session', [terminal(1, 0), terminal(2, MINUTE)], 9 * MINUTE, undefined],
+    ['no terminal if two may show a resumed session', [terminal(1, 5 * MINUTE), terminal(2, 6 * MINUTE)], 0, undefined],
+  ])('is %s', (_, terminals, beganAt, expected) => {
+    expect(terminalOf({ folder: '/work/shop', beganAt }, terminals)?.pid).toBe(expected);
+  });
+
+  it('is searched by the time in the id of the session', () => {
+    expect(beginOfSession('01a2233d-1157-7143-bd2b-a7eb0e6a5748')).toBe(0x01a2233d1157);
+    expect(beginOfSession('s-1')).toBeUndefined();
+  });
+
+  it('is searched only below the shared server', () => {
+    const server = ['codex', 'app-server', '--listen', 'unix://', '--managed-daemon'];
+    expect([server, ['codex', 'app-server'], ['codex']].map((args) => isSharedServer(terminal(1, 0, '/', args)))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+});

@@ -1,0 +1,83 @@
+/**
+ * Finds the terminal in which a session of Codex is open. Measured with 0.169: the first `codex` in a terminal starts a server that
+ * all terminals share (`codex app-server --managed-daemon`). The hooks and the MCP servers of every session run below that server,
+ * which outlives the terminals. A terminal opens no file of its session, so the folder and the times identify the terminal.
+ */
+import { realpathSync } from 'node:fs';
+import { workingFolder } from './own-agent.ts';
+import { systemProcesses, systemStart, type Process } from './processes.ts';
+
+const { readdirSync } = process.getBuiltinModule('node:fs');
+
+export type Terminal = Process & {
+  readonly folder: string | undefined;
+  /** When the terminal started, epoch ms. */
+  readonly since: number;
+};
+
+export type Shown = {
+  /** The folder of the session. */
+  readonly folder: string;
+  /** When the session, or its process that asks, began, epoch ms. */
+  readonly beganAt: number;
+};
+
+/** Matches words of a command line that shows no session of the shared server. */
+const ELSEWHERE =
+  /^(exec|e|review|login|logout|mcp|mcp-server|plugin|app-server|remote-control|completion|update|doctor|sandbox|debug|apply|a|queue|archive|unarchive|delete|cloud|exec-server|features|--no-daemon|--remote)$/;
+
+/** Times of processes are exact to a second or two. */
+const INEXACT_MS = 2_000;
+/** A session that begins within this time after the start of a terminal is the session of that terminal. */
+const FIRST_SESSION_MS = 30_000;
+
+export const isSharedServer = ({ args }: Process): boolean => args.includes('app-server') && args.includes('--managed-daemon');
+
+/** Returns the time of a session's start, which Codex writes into the session's id (UUID version 7). */
+export function beginOfSession(session: string): number | undefined {
+  const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-/i.exec(session) ?? [];
+  return high === undefined || low === undefined ? undefined : Number.parseInt(high + low, 16);
+}
+
+/** Returns the terminal that shows the session; undefined if several terminals may show it, or none. */
+export function terminalOf({ folder, beganAt }: Shown, terminals: readonly Terminal[] = codexTerminals()): Terminal | undefined {
+  const real = realOf(folder);
+  const here = terminals.filter((each) => each.folder === real || each.args.includes(folder));
+  if (here.length <= 1) return here[0];
+  const before = here.filter(({ since }) => since <= beganAt + INEXACT_MS).toSorted((a, b) => a.since - b.since);
+  const newest = before.at(-1);
+  if (newest === undefined || before.length === 1) return newest;
+  return beganAt - newest.since <= FIRST_SESSION_MS ? newest : undefined;
+}
+
+function codexTerminals(): readonly Terminal[] {
+  return pids().flatMap((pid) => {
+    const found = systemProcesses.get(pid);
+    if (found === undefined || !/^codex(-.*)?$/.test(found.name) || found.args.slice(1).some((arg) => ELSEWHERE.test(arg)))
+      return [];
+    const since = systemStart(found);
+    return since === undefined ? [] : [{ ...found, since, folder: workingFolder(pid) }];
+  });
+}
+
+function pids(): readonly number[] {
+  if (process.platform === 'linux') return readdirSync('/proc').map(Number).filter(Number.isInteger);
+  try {
+    const { execFileSync } = process.getBuiltinModule('node:child_process');
+    const listed = execFileSync('ps', ['-Ao', 'pid=,comm='], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    return listed.split('\n').flatMap((line) => {
+      const [, pid, name] = /^\s*(\d+)\s+(?:.*\/)?(codex\S*)\s*$/.exec(line) ?? [];
+      return pid === undefined || name === undefined ? [] : Number(pid);
+    });
+  } catch {
+    return [];
+  }
+}
+
+function realOf(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder;
+  }
+}

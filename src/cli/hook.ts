@@ -196,7 +196,7 @@ export async function opened(
   );
   const own = inside === undefined ? undefined : ownSessions(inside, nearest?.process);
   const found = own?.isBelow === false ? undefined : nearest;
-  const one = host.manySessions !== true && found?.serves !== true;
+  const one = host.manySessions !== true && (found?.serves !== true || found.inOneOfSeveral === true);
   const shows = found !== undefined && found.agent === host.agent && one ? found : undefined;
   return {
     place: {
@@ -208,7 +208,13 @@ export async function opened(
     },
     caller: {
       ...caller,
-      ...(shows === undefined ? own?.command : { process: shows.process, ...(shows.nested ? { nested: true } : {}) }),
+      ...(shows === undefined
+        ? own?.command
+        : {
+            process: shows.process,
+            ...(shows.nested ? { nested: true } : {}),
+            ...(shows.inOneOfSeveral ? { shared: true } : {}),
+          }),
     },
   };
 }

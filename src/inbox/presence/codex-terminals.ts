@@ -39,15 +39,18 @@ export function beginOfSession(session: string): number | undefined {
   return high === undefined || low === undefined ? undefined : Number.parseInt(high + low, 16);
 }
 
-/** Returns the terminal that shows the session; undefined if several terminals may show it, or none. */
-export function terminalOf({ folder, beganAt }: Shown, terminals: readonly Terminal[] = codexTerminals()): Terminal | undefined {
+/** Returns the terminal that shows the session, or `several` if several terminals may show it; undefined if no terminal does. */
+export function terminalOf(
+  { folder, beganAt }: Shown,
+  terminals: readonly Terminal[] = codexTerminals(),
+): Terminal | 'several' | undefined {
   const real = realOf(folder);
   const here = terminals.filter((each) => each.folder === real || each.args.includes(folder));
   if (here.length <= 1) return here[0];
   const before = here.filter(({ since }) => since <= beganAt + INEXACT_MS).toSorted((a, b) => a.since - b.since);
   const newest = before.at(-1);
-  if (newest === undefined || before.length === 1) return newest;
-  return beganAt - newest.since <= FIRST_SESSION_MS ? newest : undefined;
+  if (newest === undefined) return 'several';
+  return before.length === 1 || beganAt - newest.since <= FIRST_SESSION_MS ? newest : 'several';
 }
 
 function codexTerminals(): readonly Terminal[] {

@@ -54,6 +54,8 @@ export type Identity = {
     readonly nested: boolean;
     /** Set if the host serves an editor. Such a host runs many sessions at once, so its process does not identify a session. */
     readonly serves?: true;
+    /** Set if one of several terminals of the host shows the session, and it is unknown which. */
+    readonly inOneOfSeveral?: true;
   };
 };
 
@@ -87,7 +89,9 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
   const owner = found && { machine: processes.machine, pid: found.process.pid, startedAt: found.process.startedAt };
   const bound = owner && (await store.binding(owner));
   const serves = found?.process.args.some((arg) => SERVES.test(arg)) ? { serves: true as const } : {};
-  const about = owner && known ? { host: { agent: known.agent, process: owner, nested: found.nested, ...serves } } : {};
+  const several = found?.inOneOfSeveral ? { inOneOfSeveral: true as const } : {};
+  const about =
+    owner && known ? { host: { agent: known.agent, process: owner, nested: found.nested, ...serves, ...several } } : {};
   // If the given address names only an agent, the host's binding names the conversation.
   if (bound && (bound.log === log || given !== undefined))
     return { log, conversation: bound.conversation, by: 'binding', ...about };
@@ -112,7 +116,7 @@ function parseGiven(text: string | undefined, project: string): { log: LogKey; c
   return address.kind === 'conversation' ? { log, conversation: address.conversation } : { log };
 }
 
-type Found = { readonly known: KnownHost; readonly process: Process; readonly nested: boolean };
+type Found = { readonly known: KnownHost; readonly process: Process; readonly nested: boolean; readonly inOneOfSeveral?: true };
 
 function nearestHost(processes: Processes, question: IdentityQuestion): Found | undefined {
   const line = ancestors(processes);
@@ -123,6 +127,7 @@ function nearestHost(processes: Processes, question: IdentityQuestion): Found | 
   // The terminal that started the shared server is the parent of that server, but not a host of all its sessions.
   if (isSharedServer(process)) {
     const terminal = terminalOf(shownBy(question));
+    if (terminal === 'several') return { known, process, nested: false, inOneOfSeveral: true };
     if (terminal === undefined) return { known, process, nested: false };
     const found = { known, process: terminal };
     return { ...found, nested: isBelowAnother(found, ancestors(processes, terminal.pid)) };

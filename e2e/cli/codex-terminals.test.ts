@@ -1,4 +1,4 @@
-/** A session of Codex's shared server, if two terminals are open in its folder. Programs named `codex` stand in for Codex. */
+/** A session of Codex's shared server, if two terminals are open in its folder. The test replaces Codex by programs of its name. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, symlinkSync } from 'node:fs';
@@ -37,8 +37,8 @@ it.runIf(process.platform === 'linux')('a resumed session is active even if its 
     open.push(child);
     await once(child.stdout, 'data');
   };
-  const agents = async (): Promise<string> => {
-    const child = spawn(process.execPath, [CLI, 'agents'], { cwd: work, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const says = async (command: string): Promise<string> => {
+    const child = spawn(process.execPath, [CLI, command], { cwd: work, env, stdio: ['ignore', 'pipe', 'inherit'] });
     let said = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
     await once(child, 'close');
@@ -47,13 +47,14 @@ it.runIf(process.platform === 'linux')('a resumed session is active even if its 
   try {
     const first = await terminal();
     await prompt();
-    expect(await agents()).toContain('● ');
+    expect(await says('agents')).toContain('● ');
     await end(first);
-    expect(await agents()).not.toContain('● ');
+    expect(await says('agents')).not.toContain('● ');
     await terminal();
     await terminal();
     await prompt();
-    expect(await agents()).toContain('● ');
+    expect(await says('agents')).toContain('● ');
+    expect(await says('doctor')).toContain('2 Codex terminals are open in this folder');
   } finally {
     for (const child of open) child.kill();
   }

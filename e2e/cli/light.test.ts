@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 968, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 853, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 864, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 969, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 857, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 868, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_428,
+        kb: 1432,
         packages: [
           'commander',
           'hono',

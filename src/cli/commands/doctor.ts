@@ -3,7 +3,7 @@ import { projectFolder, shippedFolder, subscriberFolders, subscriberTrust } from
 import { formatProblem, nameTold, policySource, readConfig, stateFolder, unusable, type Config } from '../../config/index.ts';
 import type { LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
-import { identify, Inbox, type Identity } from '../../inbox/index.ts';
+import { identify, Inbox, terminalsIn, type Identity } from '../../inbox/index.ts';
 import { openStore } from '../../stores/index.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
 import { missingDatabase, type GlobalOptions } from '../context.ts';
@@ -78,8 +78,22 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
     if (!(error instanceof EarpieceError)) throw error;
     findings.push({ what: 'store', value: error.message, ok: false });
   }
-  findings.push(...setup);
+  findings.push(...setup, ...codexTerminalsOf(process.cwd()));
   return findings;
+}
+
+/** Reports that Earpiece cannot know the terminal of each Codex session: see docs/hosts.md. */
+function codexTerminalsOf(folder: string): Finding[] {
+  const { length } = terminalsIn(folder);
+  if (length < 2) return [];
+  return [
+    {
+      what: 'codex',
+      value: `${length} Codex terminals are open in this folder; Earpiece does not wake a session that is resumed there or begins with /new`,
+      ok: true,
+      advice: 'start each of them with: codex --no-daemon',
+    },
+  ];
 }
 
 function stateOf(folder: string): Finding[] {

@@ -44,13 +44,18 @@ export function terminalOf(
   { folder, beganAt }: Shown,
   terminals: readonly Terminal[] = codexTerminals(),
 ): Terminal | 'several' | undefined {
-  const real = realOf(folder);
-  const here = terminals.filter((each) => each.folder === real || each.args.includes(folder));
+  const here = terminalsIn(folder, terminals);
   if (here.length <= 1) return here[0];
   const before = here.filter(({ since }) => since <= beganAt + INEXACT_MS).toSorted((a, b) => a.since - b.since);
   const newest = before.at(-1);
   if (newest === undefined) return 'several';
   return before.length === 1 || beganAt - newest.since <= FIRST_SESSION_MS ? newest : 'several';
+}
+
+/** Returns the terminals of Codex whose sessions work in the folder. */
+export function terminalsIn(folder: string, terminals: readonly Terminal[] = codexTerminals()): readonly Terminal[] {
+  const real = realOf(folder);
+  return terminals.filter((each) => each.folder === real || each.args.includes(folder));
 }
 
 function codexTerminals(): readonly Terminal[] {

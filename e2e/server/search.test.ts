@@ -125,6 +125,25 @@ verifies(
   },
 );
 
+verifies(
+  'server:tokens',
+  "the list of another project exceeds the rights of an agent's token, and the error says so",
+  async () => {
+    await using stage = await Stage.open({ db: 'memory:' });
+    const one = await stage.as({ kind: 'agent', project: 'shop', agent: 'coder' });
+    for (const path of ['notifications', 'records', 'mutes', 'activity', 'stream']) {
+      const headers = { authorization: `Bearer ${one.token}` };
+      const response = await stage.raw(`/api/${path}?project=docs`, { headers });
+      expect([path, response.status, ((await response.json()) as { detail: string }).detail]).toEqual([
+        path,
+        403,
+        'reading project docs exceeds the rights of the agent token "a agent", which is for shop/coder; use another token',
+      ]);
+      if (path !== 'stream') expect((await stage.raw(`/api/${path}?project=shop`, { headers })).status).toBe(200);
+    }
+  },
+);
+
 verifies('server:search', 'a token finds only records that it may read, and an empty search is refused', async () => {
   await using stage = await Stage.open({ db: 'memory:' });
   await stage.inbox.conversation('shop/coder#main').record([{ type: 'chat_response', message: 'the secret' }]);

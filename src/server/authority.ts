@@ -43,6 +43,9 @@ export function scopeOf(
   asked: { log?: string | undefined; project?: string | undefined; conversation?: string | undefined },
 ): Scope {
   const own = who.kind === 'agent' ? `${who.project}/${who.agent}` : undefined;
+  // Without a log, such a request is for the agent's own log, so another project is refused here.
+  if (own !== undefined && asked.log === undefined && asked.project !== undefined && asked.project !== who.project)
+    throw refused(who, `reading ${described({ project: asked.project })}`);
   const text = asked.log ?? own;
   const log = text === undefined ? undefined : logOf(parseAddress(text));
   const project = asked.project ?? (log === undefined ? (who.project ?? undefined) : splitLog(log).project);

@@ -50,7 +50,7 @@ describe('an id that a notification already has', () => {
   });
 
   it.each(ADDRESSES.flatMap((from) => ADDRESSES.map((to) => [from, to] as const)))(
-    "of an agent's command to %s does not swallow a person's pause to %s",
+    "lets no agent's command to %s swallow a person's pause to %s",
     async (from, to) => {
       await agents.queue(from, { message: 'hi', id: 'stop-now' });
       await expect(inbox.queue(to, { ...first, action: 'pause' })).rejects.toMatchObject({ code: 'conflict' });
@@ -58,7 +58,7 @@ describe('an id that a notification already has', () => {
     },
   );
 
-  it('of a pause for the whole project cannot be taken for a conversation that begins later', async () => {
+  it('stays that of a pause for the whole project, also in conversations that begin later', async () => {
     await inbox.queue('e/*', { ...first, action: 'pause' });
     await expect(agents.queue('e/c#s9', { message: 'hi', id: 'stop-now' })).rejects.toMatchObject({ code: 'conflict' });
   });

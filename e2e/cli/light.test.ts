@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 969, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 857, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 868, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 975, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 862, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 874, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1432,
+        kb: 1_440,
         packages: [
           'commander',
           'hono',

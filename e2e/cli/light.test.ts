@@ -94,9 +94,9 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 975, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 862, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 874, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 988, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 868, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 880, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],

@@ -47,8 +47,8 @@ export interface Rider {
   held?(connection: Connection, call: Call): Verdict | undefined;
 
   /**
-   * Whether the rider is busy although its store answers, for example with a template or a late text. The wait for such a rider does not count
-   * as an outage.
+   * Whether the rider is busy although its store answers, for example with a template or a late text. The wait for such a rider
+   * does not count as an outage.
    */
   working?(): boolean;
 

@@ -15,7 +15,6 @@ import {
   isInterrupt,
   isReminder,
   levelRank,
-  stateKeyOf,
   type Level,
   type Notification,
   type NotificationInput,
@@ -99,13 +98,12 @@ export function mayTakeBack(notification: Notification, inside: InsideAgent): vo
 }
 
 /**
- * Throws `not_trusted` if an agent's notification would replace a reminder that the agent did not make. `open`: the open items
- * with the key of the notification, for the same conversation.
+ * Throws `not_trusted` if an agent's notification supersedes, and has the key of a reminder that the agent did not make. `open`:
+ * the open items with the key of the notification, for the same conversation.
  */
 export function mayReplace(notification: Notification, open: readonly Notification[], inside: InsideAgent): void {
-  const state = stateKeyOf(notification);
-  const others = open.filter((each) => isReminder(each) && stateKeyOf(each) === state && !isOwn(each, inside));
-  if (others.length > 0) throw notAPerson(`to replace a reminder that ${NOT_ITS_OWN}`, inside);
+  const others = open.filter((each) => isReminder(each) && each.supersede && !isOwn(each, inside));
+  if (notification.supersede && others.length > 0) throw notAPerson(`to replace a reminder that ${NOT_ITS_OWN}`, inside);
 }
 
 const NOT_ITS_OWN = 'the agent did not make';

@@ -54,7 +54,7 @@ describe('log', () => {
   it('shows whole ids, so that `why` accepts them, and cuts the names of conversations only on a terminal', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
-    const id = 'processes/37ebdd05-082b-4143-841b-634618f6c89a~process_ended';
+    const id = 'processes/37ebdd05-082b-4143-841b-634618f6c89a-process_ended';
     const conversation = '0b7c1f52-3f0a-4c7e-9d55-8a5b0c8d4e11';
     await ear.queue(`shop/coder#${conversation}`, { id, message: 'x' });
     await (await ear.conversation(`shop/coder#${conversation}`).offer({ at: 'tool_result' }))?.confirm();

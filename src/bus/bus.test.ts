@@ -739,6 +739,21 @@ describe('storms', () => {
     expect(await open()).toHaveLength(100);
   });
 
+  it('an event whose id another sender holds stops no other event of the storm', async () => {
+    const { bus, inbox, open } = stage([files]);
+    const held = { type: 'file.changed', source: 'files', severity: 'info', time: 0 };
+    await inbox.queue(
+      AGENT,
+      { id: 'files/e3~files', message: 'held', origin: { agent: 'shop/other' } },
+      { id: 'files', event: held, group: 10 },
+    );
+    const events = Array.from({ length: 8 }, (_, i) => ({ ...changed(`f${i}`), id: `e${i}` }));
+    const ended = await Promise.allSettled(events.map((event) => bus.emit(event)));
+    const others = (await open()).filter(({ notification }) => notification.origin?.agent === undefined);
+    expect(others.map(({ id }) => id).toSorted()).toEqual([0, 1, 2, 4, 5, 6, 7].map((n) => `files/e${n}~files`));
+    expect(ended.some(({ status }) => status === 'rejected')).toBe(true);
+  });
+
   it('several details with one open key are not a storm: each is kept', async () => {
     const { bus, read } = stage([subscriber({ batching: { maxSize: 1, dedupeWindowMs: 30_000 } })], { foldMs: 0 });
     for (const why of ['first', 'second', 'third']) await bus.emit(failure('fetch', why));

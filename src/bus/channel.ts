@@ -5,6 +5,7 @@
  * further events are only counted. `ordered-writer.ts` defines the order of all writes.
  */
 import type { Address } from '../core/address.ts';
+import { keepConflict, type EarpieceError } from '../core/errors.ts';
 import type { Event, Handled } from '../core/event.ts';
 import type { Item } from '../core/items.ts';
 import type { Queued } from '../inbox/index.ts';
@@ -342,18 +343,20 @@ export class Channel implements Holder {
       this.#outlet.overtake(key, newest);
     }
     const written = this.#outlet.write(keys, async () => {
-      const all = await this.#deps.open();
-      const open = all.filter((item) => !item.notification.subscriber?.rest).length;
+      const open = (await this.#deps.open()).filter((item) => !item.notification.subscriber?.rest).length;
       this.#free = { urgent: Math.max(0, BURST_OF_ERRORS - open), other: Math.max(0, this.#burst - open) };
       let handled: Handled | undefined;
+      const conflicts: EarpieceError[] = [];
       for (const { event, count, key } of details.values()) {
         if (!this.#mayQueue(event)) {
           more.add(key, count);
           continue;
         }
-        handled = await this.#queue({ event, count }, { key, known: key === undefined ? undefined : this.#lead(key, now) }, now);
+        const known = key === undefined ? undefined : this.#lead(key, now);
+        handled = (await this.#queue({ event, count }, { key, known }, now).catch(keepConflict(conflicts))) ?? handled;
       }
       if (more.total > 0) handled = await this.#queueRest(last, more);
+      if (conflicts[0] !== undefined) throw conflicts[0];
       return handled;
     });
     const nothing: Handled = { subscriber: this.subscriber.id, kind: 'skipped', because: 'nothing left' };

@@ -78,3 +78,11 @@ function editDistance(a: string, b: string, limit: number): number {
   }
   return previous[b.length] ?? limit;
 }
+
+/** Returns a handler of rejections that puts a `conflict` into `conflicts`, and throws any other error again. */
+export const keepConflict =
+  (conflicts: EarpieceError[]) =>
+  (error: unknown): undefined => {
+    if (!(error instanceof EarpieceError) || error.code !== 'conflict') throw error;
+    conflicts.push(error);
+  };

@@ -3,7 +3,7 @@
  * outlives the processes.
  */
 import { parseAddress, splitLog, type LogKey } from '../core/address.ts';
-import { EarpieceError } from '../core/errors.ts';
+import { EarpieceError, keepConflict } from '../core/errors.ts';
 import { checksum } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import type { Logs } from '../inbox/index.ts';
@@ -75,8 +75,8 @@ export async function became(inbox: Logs, log: LogKey, state: State): Promise<vo
     if (due.length === 0) return;
     const { agent } = splitLog(log);
     const message = state === 'done' ? `the session of ${agent} has ended` : `${agent} has ended its turn and is idle`;
-    for (const each of due)
-      await inbox.queue(parseAddress(each.by), {
+    for (const each of due) {
+      const queued = inbox.queue(parseAddress(each.by), {
         id: idFor(log, each),
         message,
         kind: { source: 'agent', name: state },
@@ -84,6 +84,9 @@ export async function became(inbox: Logs, log: LogKey, state: State): Promise<vo
         supersede: true,
         origin: { agent: log, depth: 1 },
       });
+      // A conflict means that an earlier process has queued this notification in the name of another sender.
+      await queued.catch(keepConflict([]));
+    }
     const left = all.filter((each) => !due.includes(each));
     const to = left.length === 0 ? undefined : (left as unknown as Json);
     if (await inbox.store.swapSetting(waitingKey(log), before, to)) return;

@@ -71,6 +71,8 @@ function pluginLine({ name, hooks }: Setup, place: Place): Readonly<Record<strin
 async function provesPlugin(setup: Setup, place: Place, options: InstallOptions): Promise<boolean> {
   const { name, title, hooks } = setup;
   const plugin = plain(hooks?.enabledPlugin(place)?.name ?? '');
+  const given = [options.wrap === true ? '--wrap' : '', options.statusLine === true ? '--status-line' : ''].filter(Boolean);
+  if (given.length > 0) complain(`${given.join(' and ')} changes nothing for ${title} while its plugin is enabled`);
   print(
     `${title} has the plugin ${plugin}, which contains the same hooks as earpiece install, so earpiece install ${name} changes nothing. ` +
       `For the hooks of earpiece install instead: claude plugin uninstall ${plugin}, then: earpiece install ${name}`,

@@ -4,8 +4,14 @@ import { positionIn } from '../../config/jsonc.ts';
 import { readSettings } from './read-settings.ts';
 import type { Disabled } from './setup.ts';
 
-/** Texts and comments, which may contain commas, or a comma before the end of a list or an object. */
-const TOKENS = /"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[\s\S]*?\*\/|,(?=(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*[}\]])/gu;
+/** Texts, comments, blanks and single characters. Each match takes time in proportion to its length. */
+const TOKENS = /"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[\s\S]*?\*\/|\s+|[\s\S]/gu;
+
+/** Returns the position of a comma before the end of a list or an object. */
+function uselessComma(text: string): number | undefined {
+  const tokens = [...text.matchAll(TOKENS)].filter(([token]) => !/^(?:\s|\/[/*])/u.test(token));
+  return tokens.find(([token], at) => token === ',' && /^[}\]]$/u.test(tokens[at + 1]?.[0] ?? ''))?.index;
+}
 
 /** With such a file, Gemini CLI ends at once with exit code 52. Gemini CLI accepts comments. */
 export function unreadableForGemini(file: string): readonly Disabled[] {
@@ -16,8 +22,8 @@ export function unreadableForGemini(file: string): readonly Disabled[] {
     return [
       { why: `${file} begins with a byte order mark${refused}`, advice: `save ${file} as UTF-8 without a byte order mark` },
     ];
-  const comma = [...text.matchAll(TOKENS)].find(([token]) => token === ',');
+  const comma = uselessComma(text);
   if (comma === undefined) return [];
   const message = `has a comma before the end of a list or an object${refused}`;
-  return [{ why: formatProblem({ file, ...positionIn(text, comma.index), message }), advice: `remove this comma from ${file}` }];
+  return [{ why: formatProblem({ file, ...positionIn(text, comma), message }), advice: `remove this comma from ${file}` }];
 }

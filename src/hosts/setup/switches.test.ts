@@ -129,6 +129,14 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ],
     ['a comment and no such comma', { files: { 'shop/.gemini/settings.json': '{ "x": [1, /* , */ 2] // ,\n}' } }],
     [
+      'comments with a bracket after a comma',
+      { files: { 'shop/.gemini/settings.json': '{ "a": [1, /* b */ 2 /* ] */], // values [x]\n "b": 2 }' } },
+    ],
+    [
+      'a comma before a long line of slashes',
+      { files: { 'shop/.gemini/settings.json': `{ "a": 1, ${'/'.repeat(5_000)}\n "b": 2 }` } },
+    ],
+    [
       'a byte order mark',
       { files: { '.gemini/settings.json': '\ufeff{}' } },
       '.gemini/settings.json begins with a byte order mark, so Gemini CLI does not start',

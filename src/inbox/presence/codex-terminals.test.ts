@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { beginOfSession, isSharedServer, terminalOf, type Terminal } from './codex-terminals.ts';
+import { beginOfSession, isSharedServer, showsSession, terminalOf, type Terminal } from './codex-terminals.ts';
 
 const terminal = (pid: number, since: number, folder = '/work/shop', args: readonly string[] = ['codex']): Terminal => ({
   pid,
@@ -25,6 +25,18 @@ describe('the terminal of a session in the shared server of Codex', () => {
   ])('is %s', (_, terminals, beganAt, expected) => {
     const found = terminalOf({ folder: '/work/shop', beganAt }, terminals);
     expect(typeof found === 'object' ? found.pid : found).toBe(expected);
+  });
+
+  it.each([
+    ['codex', true],
+    ['codex review the doctor', false],
+    ['codex fix a bug', true],
+    ['codex -m exec fix the doctor', true],
+    ['codex -c a=1 exec run it', false],
+    ['codex --no-daemon', false],
+    ['codex --search look at it', true],
+  ])('%s shows a session: %s', (line, expected) => {
+    expect(showsSession(line.split(' '))).toBe(expected);
   });
 
   it('is searched by the time in the id of the session', () => {

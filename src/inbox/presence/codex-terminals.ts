@@ -22,9 +22,12 @@ export type Shown = {
   readonly beganAt: number;
 };
 
-/** Matches words of a command line that shows no session of the shared server. */
+/** Matches the commands of Codex that show no session of the shared server. */
 const ELSEWHERE =
-  /^(exec|e|review|login|logout|mcp|mcp-server|plugin|app-server|remote-control|completion|update|doctor|sandbox|debug|apply|a|queue|archive|unarchive|delete|cloud|exec-server|features|--no-daemon|--remote)$/;
+  /^(exec|e|review|login|logout|mcp|mcp-server|plugin|app-server|remote-control|completion|update|doctor|sandbox|debug|apply|a|queue|archive|unarchive|delete|cloud|exec-server|features)$/;
+/** Matches the options of Codex that a value follows as a separate word. */
+const WITH_VALUE =
+  /^(-[acimpsC]|--(config|model|profile|image|sandbox|ask-for-approval|cd|add-dir|enable|disable|local-provider))$/;
 
 /** Times of processes are exact to a second or two. */
 const INEXACT_MS = 2_000;
@@ -58,11 +61,31 @@ export function terminalsIn(folder: string, terminals: readonly Terminal[] = cod
   return terminals.filter((each) => each.folder === real || each.args.includes(folder));
 }
 
+/** Whether Codex, with these words of its command line, shows a session of the shared server. Later words may be a prompt. */
+export function showsSession(args: readonly string[]): boolean {
+  for (let at = 1; at < args.length; at++) {
+    const word = args[at] ?? '';
+    if (word === '--no-daemon' || word.startsWith('--remote')) return false;
+    if (WITH_VALUE.test(word)) at++;
+    else if (!word.startsWith('-')) return !ELSEWHERE.test(word);
+  }
+  return true;
+}
+
+/** How long a list of terminals is used, because a gateway asks at most of its calls. */
+const LISTED_MS = 2_000;
+let listed: { readonly at: number; readonly terminals: readonly Terminal[] } | undefined;
+
 function codexTerminals(): readonly Terminal[] {
+  const now = performance.now();
+  if (listed === undefined || now - listed.at > LISTED_MS) listed = { at: now, terminals: listTerminals() };
+  return listed.terminals;
+}
+
+function listTerminals(): readonly Terminal[] {
   return pids().flatMap((pid) => {
     const found = systemProcesses.get(pid);
-    if (found === undefined || !/^codex(-.*)?$/.test(found.name) || found.args.slice(1).some((arg) => ELSEWHERE.test(arg)))
-      return [];
+    if (found === undefined || !/^codex(-.*)?$/.test(found.name) || !showsSession(found.args)) return [];
     const since = systemStart(found);
     return since === undefined ? [] : [{ ...found, since, folder: workingFolder(pid) }];
   });

@@ -3,7 +3,7 @@
  * crashes before all reports are queued, the next process queues the written reports again. The repeated reports have the same
  * ids, so nothing is reported twice.
  */
-import { EarpieceError } from '../../core/errors.ts';
+import { EarpieceError, keepConflict } from '../../core/errors.ts';
 import { defined } from '../../core/defined.ts';
 import { checksum, type Emitter, type Event } from '../../core/event.ts';
 import { fault } from '../../core/faults.ts';
@@ -89,8 +89,9 @@ async function queue(reports: readonly Report[], before: State, emitter: Emitter
     try {
       for (const to of tos) {
         if (endOf !== undefined && withdrawn.has(`${to} ${endOf}`)) continue;
-        const { heard } = await emitter.emit({ ...event, subject: to });
-        if (heard.some((each) => each.kind === 'withdrew' && each.ids.length > 0)) withdrawn.add(`${to} ${key}`);
+        // A conflict means that an earlier process has queued this report in the name of another sender.
+        const emitted = await emitter.emit({ ...event, subject: to }).catch(keepConflict([]));
+        if (emitted?.heard.some((each) => each.kind === 'withdrew' && each.ids.length > 0)) withdrawn.add(`${to} ${key}`);
       }
     } catch (error) {
       if (!(error instanceof EarpieceError) || error.code !== 'nobody_there') throw error;

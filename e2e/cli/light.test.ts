@@ -101,7 +101,7 @@ describe('at its start', () => {
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_440,
+        kb: 1_450,
         packages: [
           'commander',
           'hono',

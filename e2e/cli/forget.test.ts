@@ -122,7 +122,10 @@ describe('earpiece uninstall --purge', () => {
     run('send', '--db', join(home.home, 'elsewhere/e.db'), '--to', 'coder', 'hello');
 
     const unasked = home.run(['uninstall', '--purge']);
-    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no terminal for the question') });
+    expect(unasked).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('the command asks only in a terminal and without --json'),
+    });
     for (const folder of ['.local/state/earpiece', '.config/earpiece', '.cache/earpiece'])
       expect(unasked.stdout).toContain(join(home.home, folder));
     expect(home.has('.local/state/earpiece')).toBe(true);

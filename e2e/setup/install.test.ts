@@ -240,7 +240,7 @@ describe('the installer', () => {
     expect(code).toBe(2);
     expect(stdout).toContain('+  "hooks": {');
     expect(stderr).toBe(
-      'earpiece: there is no terminal for the question, so nothing was changed; add --yes to make the changes\n',
+      'earpiece: the command asks only in a terminal and without --json, so nothing was changed; add --yes to make the changes\n',
     );
     expect(home.snapshot()).toEqual(before);
   });

@@ -40,7 +40,7 @@ export function forget(command: CommandLine, answer: Answer): void {
             `${log} is active (${what.active.join(', ')}), so nothing was erased: end the conversation first, or add --force`,
           );
         if (options.yes !== true && (options.json === true || !isTerminal())) {
-          complain('there is no terminal for the question, so nothing was erased; add --yes to erase the data');
+          complain('the command asks only in a terminal and without --json, so nothing was erased; add --yes to erase the data');
           return answer(EXIT.usage.code);
         }
         if (options.yes !== true) {

@@ -27,7 +27,7 @@ export async function runPurge(options: SetupOptions): Promise<number> {
   }
   if (options.yes !== true) {
     if (json || !isTerminal()) {
-      complain('there is no terminal for the question, so nothing was removed; add --yes to remove all of this');
+      complain('the command asks only in a terminal and without --json, so nothing was removed; add --yes to remove all of this');
       return EXIT.usage.code;
     }
     if (!(await agreed('This cannot be undone. Remove all of this? [y/N] '))) {

@@ -54,8 +54,8 @@ export function tellerOf({ origin }: Pick<Notification, 'origin'>): string | und
 
 /**
  * Returns a name for the state that a notification with `supersede` reports. The name contains the person or the agent that sent
- * the notification, so that nobody replaces the notification of another sender. A subscriber's notification has no such sender,
- * because processes of an agent and other processes report the same events. Undefined without `supersede`.
+ * the notification, so that a sender replaces only its own notifications. A subscriber's notification is compared without its
+ * sender, because processes of an agent and other processes report the same events. Undefined without `supersede`.
  */
 export function stateKeyOf(notification: Pick<Notification, 'supersede' | 'key' | 'origin' | 'subscriber'>): string | undefined {
   const { supersede, key, origin, subscriber } = notification;

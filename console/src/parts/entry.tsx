@@ -11,7 +11,7 @@ type Plain = Exclude<Entry, { kind: 'ride' | 'ended' }>;
 
 /**
  * Shows one line. `onFork` opens the dialog that forks the conversation after the turn that begins here. `onFork` is missing for
- * the running turn, and if the loop of another host runs the conversation.
+ * the running turn. It is also missing if another host runs the conversation, because only Earpiece's own agent can fork.
  */
 export function TimelineEntry({
   entry,

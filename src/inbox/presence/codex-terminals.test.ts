@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { beginOfSession, isSharedServer, showsSession, terminalOf, type Terminal } from './codex-terminals.ts';
 
-const terminal = (pid: number, since: number, folder = '/work/shop', args: readonly string[] = ['codex']): Terminal => ({
+const terminal = (pid: number, since: number, folder = '/srv/shop', args: readonly string[] = ['codex']): Terminal => ({
   pid,
   parent: 1,
   startedAt: String(since),
@@ -16,14 +16,14 @@ const MINUTE = 60_000;
 describe('the terminal of a session in the shared server of Codex', () => {
   it.each([
     ['the only terminal of the folder, however old the session is', [terminal(1, 50 * MINUTE)], 0, 1],
-    ['no terminal of another folder', [terminal(1, 0, '/work/other')], 0, undefined],
-    ['a terminal that names the folder', [terminal(1, 0, '/', ['codex', '-C', '/work/shop'])], 0, 1],
+    ['no terminal of another folder', [terminal(1, 0, '/srv/other')], 0, undefined],
+    ['a terminal that names the folder', [terminal(1, 0, '/', ['codex', '-C', '/srv/shop'])], 0, 1],
     ['the terminal that existed when the session began', [terminal(1, 0), terminal(2, 9 * MINUTE)], 5 * MINUTE, 1],
     ['the terminal that has just started', [terminal(1, 0), terminal(2, 5 * MINUTE)], 5 * MINUTE + 3_000, 2],
     ['no terminal if two may show a later session', [terminal(1, 0), terminal(2, MINUTE)], 9 * MINUTE, 'several'],
     ['no terminal if two may show a resumed session', [terminal(1, 5 * MINUTE), terminal(2, 6 * MINUTE)], 0, 'several'],
   ])('is %s', (_, terminals, beganAt, expected) => {
-    const found = terminalOf({ folder: '/work/shop', beganAt }, terminals);
+    const found = terminalOf({ folder: '/srv/shop', beganAt }, terminals);
     expect(typeof found === 'object' ? found.pid : found).toBe(expected);
   });
 

@@ -72,7 +72,7 @@ export function showsSession(args: readonly string[]): boolean {
   return true;
 }
 
-/** How long a list of terminals is used, because a gateway asks at most of its calls. */
+/** How long a list of terminals is used. A gateway asks for the list at most of its calls, and reading all processes is slow. */
 const LISTED_MS = 2_000;
 let listed: { readonly at: number; readonly terminals: readonly Terminal[] } | undefined;
 

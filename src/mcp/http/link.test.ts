@@ -144,7 +144,7 @@ describe('a reused connection that is reset before the answer', () => {
       const { message, request, response } = exchange;
       if (ends || used.has(request.socket)) return void response.destroy();
       if (message.method !== 'ping') return json(response, answerTo(message.id));
-      // Both pings are answered together, so the link then has two unused connections.
+      // The server answers both pings at the same time. After that, the link has two unused connections.
       if (held.push(exchange) === 2)
         for (const ping of held) {
           used.add(ping.request.socket);

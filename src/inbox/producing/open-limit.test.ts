@@ -16,3 +16,26 @@ it('the reason of a dropped notification names the limit, even while a carrier o
   expect(new Set(reasons)).toEqual(new Set(['more than 10 notifications were open', 'counted into a newer summary']));
   await inbox.close();
 });
+
+it('a lower limit takes effect with the next notification', async () => {
+  const store = memoryStore();
+  let maxOpen = 1_000;
+  const inbox = new Inbox({ store, policies: { policy: () => ({ ...DEFAULT_POLICY, maxOpen }) } });
+  for (let n = 0; n < 20; n++) await inbox.queue('shop/coder', { message: `open ${n}` });
+  maxOpen = 5;
+  await inbox.queue('shop/coder', { message: 'the next one' });
+  expect(await store.countOpen(logKey('shop', 'coder'))).toBeLessThanOrEqual(5);
+  await inbox.close();
+});
+
+it.each([10, 100, 1_000])('one process never exceeds a limit of %d', async (maxOpen) => {
+  const store = memoryStore();
+  const inbox = new Inbox({ store, policies: { policy: () => ({ ...DEFAULT_POLICY, maxOpen }) } });
+  let most = 0;
+  for (let n = 0; n < 2 * maxOpen; n++) {
+    await inbox.queue('shop/coder', { message: `open ${n}` });
+    most = Math.max(most, await store.countOpen(logKey('shop', 'coder')));
+  }
+  expect(most).toBe(maxOpen);
+  await inbox.close();
+});

@@ -5,7 +5,9 @@ import type { Policy } from '../../core/policy.ts';
 import type { Ids, Store } from '../../core/ports.ts';
 import { queuedRecord } from '../../core/records.ts';
 
-/** The maximum number of notifications that a process queues before it counts the open notifications again. */
+/** A process counts the open notifications again after it has queued this share of the room below the limit. */
+const SHARE = 1 / 4;
+/** In a small room, the share is at least this number of notifications, or the whole room. */
 const RECOUNT = 64;
 const SUMMARY_KEY = 'earpiece.dropped';
 
@@ -14,26 +16,24 @@ type LimitDeps = { readonly store: Store; readonly ids: Ids };
 /**
  * Enforces `maxOpen`. Beyond this limit, the oldest notifications of the lowest level close as dropped, and one summary gives
  * their number by kind and level. A notification that cannot be filtered is never dropped. The limit is not checked each time a
- * notification is queued. So a log may exceed the limit for a moment, by up to `RECOUNT` notifications for each process that
- * queues.
+ * notification is queued. So if several processes queue at the same time, a log may exceed the limit for a moment, by at most a
+ * quarter of the limit for each further process.
  */
 export class OpenLimit {
   readonly #deps: LimitDeps;
-  readonly #until = new Map<LogKey, number>();
+  /** For each log, how many notifications this process may still queue before the next count, under a limit of `maxOpen`. */
+  readonly #until = new Map<LogKey, { left: number; readonly maxOpen: number }>();
 
   constructor(deps: LimitDeps) {
     this.#deps = deps;
   }
 
   async queued(log: LogKey, policy: Policy): Promise<void> {
-    const left = (this.#until.get(log) ?? 1) - 1;
-    if (left > 0) {
-      this.#until.set(log, left);
-      return;
-    }
+    const until = this.#until.get(log);
+    if (until?.maxOpen === policy.maxOpen && --until.left > 0) return;
     const open = await this.#deps.store.countOpen(log);
     if (open > policy.maxOpen) await this.#drop(log, open - policy.maxOpen, policy);
-    this.#until.set(log, Math.max(1, Math.min(RECOUNT, policy.maxOpen - open + 1)));
+    this.#until.set(log, { left: shareOf(policy.maxOpen - open), maxOpen: policy.maxOpen });
   }
 
   async #drop(log: LogKey, tooMany: number, policy: Policy): Promise<void> {
@@ -95,3 +95,5 @@ export class OpenLimit {
     ]);
   }
 }
+
+const shareOf = (room: number): number => Math.max(1, Math.min(RECOUNT, room + 1), Math.floor(room * SHARE));

@@ -3,7 +3,8 @@ import type * as jetstreamClient from '@nats-io/jetstream';
 import type * as transportNode from '@nats-io/transport-node';
 import { EarpieceError, isGone } from '../../core/errors.ts';
 
-export type Driver = Pick<typeof transportNode, 'connect'> & Pick<typeof jetstreamClient, Jetstream>;
+export type Driver = Pick<typeof transportNode, Transport> & Pick<typeof jetstreamClient, Jetstream>;
+type Transport = 'connect' | 'createInbox' | 'headers';
 type Jetstream = 'jetstream' | 'jetstreamManager' | 'AckPolicy' | 'DeliverPolicy';
 
 /** `load` is for tests. */
@@ -11,8 +12,8 @@ export async function loadDriver(
   load = () => Promise.all([import('@nats-io/transport-node'), import('@nats-io/jetstream')]),
 ): Promise<Driver> {
   try {
-    const [{ connect }, { jetstream, jetstreamManager, AckPolicy, DeliverPolicy }] = await load();
-    return { connect, jetstream, jetstreamManager, AckPolicy, DeliverPolicy };
+    const [{ connect, createInbox, headers }, { jetstream, jetstreamManager, AckPolicy, DeliverPolicy }] = await load();
+    return { connect, createInbox, headers, jetstream, jetstreamManager, AckPolicy, DeliverPolicy };
   } catch (cause) {
     if (!isGone(cause)) throw cause;
     throw new EarpieceError(

@@ -2,7 +2,7 @@
  * One connection to the servers, and the calls on the two streams of a store. Each method tries once. `insist` repeats an
  * operation that failed.
  */
-import type { JetStreamClient, JetStreamManager, MsgRequest, StoredMsg, StreamConfig, StreamInfo } from '@nats-io/jetstream';
+import type { JetStreamManager, MsgRequest, StoredMsg, StreamConfig, StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Wait } from '../../core/ports.ts';
@@ -13,6 +13,7 @@ import type { Driver } from './driver.ts';
 import { markedError } from '../moving/marks.ts';
 import { markOf } from './marks.ts';
 import { type Message, Ranges } from './ranges.ts';
+import { Requests } from './requests.ts';
 import { explain, isMissing, isPassing } from './trouble.ts';
 
 /** A request for one message. The driver's types lack the request for the first message of a subject from a sequence on. */
@@ -29,6 +30,11 @@ const ANNOUNCE_MS = 10;
 /** The code of a direct answer without a message. */
 const NO_MESSAGE = 404;
 const ALONE = 'a single server';
+/** The headers of a message that is stored only after another message. */
+const LAST_OF_SUBJECT = 'Nats-Expected-Last-Subject-Sequence';
+const LAST_OF_STREAM = 'Nats-Expected-Last-Sequence';
+/** The answer to a message that is stored or refused. */
+type Stored = { readonly seq: number; readonly error?: { readonly err_code: number; readonly description: string } };
 
 type Config = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
 
@@ -44,7 +50,8 @@ export class Server {
   /** The streams of a single server whose messages are requested directly. */
   readonly #direct = new Set<string>();
   readonly #nc: NatsConnection;
-  readonly #js: JetStreamClient;
+  readonly #headers: Driver['headers'];
+  readonly #requests: Requests;
   readonly #jsm: JetStreamManager;
   /** The newest position to announce, the last announced position, and the timer of the delay after an announcement. */
   #head = 0;
@@ -58,10 +65,11 @@ export class Server {
     this.root = `earpiece.${address.store}`;
     this.#nc = nc;
     this.#jsm = jsm;
-    this.#js = driver.jetstream(nc, { timeout: TRY_MS });
+    this.#headers = driver.headers;
+    this.#requests = new Requests(nc, driver, TRY_MS);
     this.ranges = new Ranges({
       driver,
-      js: this.#js,
+      js: driver.jetstream(nc, { timeout: TRY_MS }),
       jsm,
       info: (stream, subjects) => this.info(stream, subjects),
       last: (stream, subject) => this.last(stream, subject),
@@ -130,19 +138,15 @@ export class Server {
    * its subject.
    */
   publish(subject: string, text: string, expected?: number): Promise<number> {
-    return this.#publish(subject, text, expected === undefined ? {} : { lastSubjectSequence: expected });
+    return this.#publish(subject, text, expected === undefined ? undefined : { [LAST_OF_SUBJECT]: expected });
   }
 
   /** Stores a message only if `last` is the last sequence of the stream, so that the message gets the next position. */
   publishAfter(last: number, subject: string, text: string): Promise<number> {
-    return this.#publish(subject, text, { lastSequence: last });
+    return this.#publish(subject, text, { [LAST_OF_STREAM]: last });
   }
 
-  async #publish(
-    subject: string,
-    text: string,
-    expect: { readonly lastSubjectSequence?: number; readonly lastSequence?: number },
-  ): Promise<number> {
+  async #publish(subject: string, text: string, expected: Readonly<Record<string, number>> = {}): Promise<number> {
     const data = Buffer.from(text);
     const most = this.#nc.info?.max_payload ?? Number.POSITIVE_INFINITY;
     if (data.length + HEADERS > most)
@@ -150,7 +154,10 @@ export class Server {
         'bad_argument',
         `${this.address.name} takes at most ${most} bytes in one message, but this append has ${data.length}: shorten the notification, or raise max_payload in the configuration of the server`,
       );
-    const { seq } = await this.#js.publish(subject, data, Object.keys(expect).length === 0 ? {} : { expect });
+    const headers = this.#headers();
+    for (const [name, value] of Object.entries(expected)) headers.set(name, String(value));
+    const { seq, error } = (await this.#requests.send(subject, data, headers)).json<Stored>();
+    if (error !== undefined) throw Object.assign(new Error(error.description), { code: error.err_code });
     return seq;
   }
 
@@ -226,7 +233,7 @@ export class Server {
 
   /** Like `#get`, with less work. In a cluster, any replica would answer, so only a single server gets this request. */
   async #getDirect(stream: string, query: Wanted): Promise<Message | undefined> {
-    const answer = await this.#nc.request(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(query), { timeout: TRY_MS });
+    const answer = await this.#requests.send(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(query));
     const { headers } = answer;
     if (headers === undefined) throw new Late(`no direct answer from ${stream}`);
     if (headers.code === NO_MESSAGE) return undefined;

@@ -310,9 +310,7 @@ interface Store {
   now(): number;
   ordered(): number;
   readonly private?: true;
-  append(log: LogKey, drafts: readonly Draft[], options?: Wait & {
-    readonly swaps?: readonly Swap[];
-  }): Promise<Appended>;
+  append(log: LogKey, drafts: readonly Draft[], options?: AppendOptions): Promise<Appended>;
   read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]>;
   head(options?: Wait): Promise<number>;
   items(log: LogKey, query: ItemQuery, options?: Wait): Promise<readonly Item[]>;
@@ -370,6 +368,10 @@ type Swap = {
 type Wait = {
   readonly withinMs?: number;
   readonly signal?: AbortSignal;
+};
+type AppendOptions = Wait & {
+  readonly swaps?: readonly Swap[];
+  readonly newIds?: boolean;
 };
 type Appended = {
   readonly kind: 'appended';

@@ -50,8 +50,11 @@ export interface Store {
    *
    * With `swaps`, the append happens only if each of these settings still has the caller's expected value, and changes them in
    * the same step. The store handles the appends of one process in the order of their calls.
+   *
+   * With `newIds`, the caller has just made the ids that the drafts queue, and no other call can have used them. The store may
+   * then write without a search for these ids. The result may have an earlier `at` than the stored record.
    */
-  append(log: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended>;
+  append(log: LogKey, drafts: readonly Draft[], options?: AppendOptions): Promise<Appended>;
 
   /** Returns the records after `after` (exclusive, default 0), at most `limit` (default 1,000), oldest first by default. */
   read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]>;
@@ -183,6 +186,7 @@ export type Erased = {
 export type Swap = { readonly key: string; readonly from: Json | undefined; readonly to: Json | undefined };
 
 export type Wait = { readonly withinMs?: number; readonly signal?: AbortSignal };
+export type AppendOptions = Wait & { readonly swaps?: readonly Swap[]; readonly newIds?: boolean };
 
 /** The result of an append. A lost race is an expected result. A failing disk throws. */
 export type Appended =

@@ -5,7 +5,8 @@ import type { Appended, Swap, Wait } from '../core/ports.ts';
 import { DEFAULT_MS } from './insist.ts';
 import type { Written } from './placing.ts';
 
-export type Asked = { readonly drafts: readonly Written[]; readonly swaps: readonly Swap[] };
+/** `newIds`: no other call can have used the ids that the drafts queue. */
+export type Asked = { readonly drafts: readonly Written[]; readonly swaps: readonly Swap[]; readonly newIds?: boolean };
 export type Answer =
   | { readonly kind: 'done'; readonly appended: Appended }
   /** An error that concerns only this append. */

@@ -21,7 +21,12 @@ export type QueuedOne =
   | { readonly kind: 'queued' | 'duplicate'; readonly id: NotificationId }
   | { readonly kind: 'folded'; readonly id: NotificationId; readonly into: NotificationId };
 
-type How = { readonly policy: Policy; readonly conversations: readonly ConversationId[] };
+type How = {
+  readonly policy: Policy;
+  readonly conversations: readonly ConversationId[];
+  /** Whether this process has just made the notification's id for this one log. */
+  readonly isNewId?: boolean;
+};
 
 /** Queues or folds one notification. `conversations`: the audiences. If this list is empty, `audienceOfAction` decides. */
 export function queueOne(context: Context, log: LogKey, notification: Notification, how: How): Promise<QueuedOne> {
@@ -34,7 +39,7 @@ async function queueOrFold(
   context: Context,
   log: LogKey,
   notification: Notification,
-  { policy, conversations }: How,
+  { policy, conversations, isNewId = false }: How,
 ): Promise<QueuedOne> {
   const { store } = context;
   const { id } = notification;
@@ -58,7 +63,7 @@ async function queueOrFold(
     // A resume of the whole agent also lifts the pauses of absent conversations, because their heirs would inherit them.
     const whose = notification.purpose === undefined ? conversations : audience;
     const lifted = notification.action === 'resume' ? await pausesOf(context, log, whose) : [];
-    const appended = await store.append(log, [queued, ...resumeRecords(lifted, `resumed by ${id}`)]);
+    const appended = await store.append(log, [queued, ...resumeRecords(lifted, `resumed by ${id}`)], { newIds: isNewId });
     if (appended.kind === 'duplicate') return repetition(log, appended.item, notification);
     if (appended.kind === 'appended') break;
     // One of the pauses was delivered or has ended in the meantime, so the pauses are read again.

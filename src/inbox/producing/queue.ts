@@ -43,7 +43,8 @@ export async function queue(
   if (address.kind === 'project')
     return fanOut(context, address.project, notification, policy).catch((error: unknown) => refuse(error, notification));
   const conversations = address.kind === 'conversation' ? [address.conversation] : [];
-  const queued = await queueOne(context, logOf(address), notification, { policy, conversations }).catch((error: unknown) =>
+  const how = { policy, conversations, isNewId: input.id === undefined };
+  const queued = await queueOne(context, logOf(address), notification, how).catch((error: unknown) =>
     isUnwritten(error) ? Promise.reject(error as Error) : refuse(error, notification),
   );
   fault('queue.acknowledged');

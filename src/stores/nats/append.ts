@@ -1,13 +1,15 @@
 /** Appends to one log. Calls that wait during a write are written together, and each call gets its own answer. */
 import { randomUUID } from 'node:crypto';
 import type { LogKey } from '../../core/address.ts';
+import { clockBeside } from '../../core/clocks.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
 import { type Item, itemKey, putItem, touches } from '../../core/items.ts';
 import type { Appended } from '../../core/ports.ts';
-import { isType } from '../../core/records.ts';
+import { isType, type Stored } from '../../core/records.ts';
 import type { Answer, Asked, Batch } from '../appends.ts';
 import { found as cellsOf } from '../memory-log.ts';
+import { freshItems, storedAs } from '../placing.ts';
 import { settleBatch } from '../settle-batch.ts';
 import { bodyText } from './body.ts';
 import type { Logs, OnEffect } from './logs.ts';
@@ -24,8 +26,8 @@ export type Writing = {
   readonly tables: Tables;
   readonly logs: Logs;
   readonly settings: Settings;
-  /** The prefix of the names that this process gives to its appends. */
-  readonly mine: string;
+  /** The names of the appends that this process has not answered yet. */
+  readonly pending: Set<string>;
   readonly now: () => number;
   /** The newest time in the store that this process knows. */
   readonly lastAt: () => number;
@@ -36,34 +38,39 @@ type Sent = { readonly going: readonly One[]; readonly hold: Hold };
 type One = { readonly asked: Asked; readonly tx: string; answer?: Answer };
 
 export async function appendAll(writing: Writing, log: LogKey, batch: readonly Asked[], withinMs: number): Promise<Batch> {
-  const all: One[] = batch.map((asked) => ({ asked, tx: `${writing.mine}${randomUUID()}` }));
+  const all: One[] = batch.map((asked) => ({ asked, tx: randomUUID() }));
+  for (const { tx } of all) writing.pending.add(tx);
   const run = new Run(writing, log);
-  await writing.logs.exclusive(log, (refresh, known) => {
-    // For single notifications, the known view may be outdated, because the server decides whether a notification is new. A retry
-    // reads the log first, to find the effects of the earlier try.
-    let stale = known;
-    return writing.server.insist({ withinMs }, async (deadline) => {
-      const look: Look = (other) => (other === log ? refresh(run.onEffect) : writing.logs.fresh(other));
-      let fresh = stale === undefined;
-      let view = stale ?? (await look(log));
-      stale = undefined;
-      fault('append.begun');
-      for (let from = 0; from < all.length;) {
-        if (all[from]?.answer !== undefined) {
-          from++;
-          continue;
+  await writing.logs
+    .exclusive(log, (refresh, known) => {
+      // For single notifications, the known view may be outdated, because the server decides whether a notification is new. A
+      // retry reads the log first, to find the effects of the earlier try.
+      let stale = known;
+      return writing.server.insist({ withinMs }, async (deadline) => {
+        const look: Look = (other) => (other === log ? refresh(run.onEffect) : writing.logs.fresh(other));
+        let fresh = stale === undefined;
+        let view = stale ?? (await look(log));
+        stale = undefined;
+        fault('append.begun');
+        for (let from = 0; from < all.length;) {
+          if (all[from]?.answer !== undefined) {
+            from++;
+            continue;
+          }
+          const to = from + partOf(all.slice(from));
+          const part = all.slice(from, to);
+          if (isQueue(part[0]?.asked)) fresh = (await run.queue(view, part, fresh)) && fresh;
+          else if (fresh) await run.decide(view, part, look);
+          if (part.every(({ answer }) => answer !== undefined)) continue;
+          if (performance.now() > deadline) throw new Late('other writers always wrote first');
+          view = await look(log);
+          fresh = true;
         }
-        const to = from + partOf(all.slice(from));
-        const part = all.slice(from, to);
-        if (isQueue(part[0]?.asked)) await run.queue(view, part, fresh);
-        else if (fresh) await run.decide(view, part, look);
-        if (part.every(({ answer }) => answer !== undefined)) continue;
-        if (performance.now() > deadline) throw new Late('other writers always wrote first');
-        view = await look(log);
-        fresh = true;
-      }
+      });
+    })
+    .finally(() => {
+      for (const { tx } of all) writing.pending.delete(tx);
     });
-  });
   return { answers: all.map(({ answer }) => answer as Answer), ...run.head() };
 }
 
@@ -100,8 +107,11 @@ class Run {
     return this.#newest === undefined ? {} : { head: this.#newest };
   }
 
-  /** Publishes each notification on the subject of its id, unless that subject was used before. */
-  async queue(view: View, part: readonly One[], fresh: boolean): Promise<void> {
+  /**
+   * Publishes each notification on the subject of its id, unless that subject was used before. Returns whether the view now has
+   * all messages of the log up to these notifications.
+   */
+  async queue(view: View, part: readonly One[], fresh: boolean): Promise<boolean> {
     const subjects = this.#w.logs.subjects(this.#log);
     await this.#exists(view);
     const { at, now } = this.#stamp(view);
@@ -118,7 +128,8 @@ class Run {
       sending.map(async ({ one, id, text }) => {
         const subject = subjects.queued(id);
         try {
-          return { one, id, message: { seq: await this.#w.server.publish(subject, text, 0), subject, text } };
+          const message = { seq: await this.#w.server.publish(subject, text, 0), subject, text };
+          return { one, id, message };
         } catch (error) {
           if (isBeaten(error)) {
             await this.#removeLeft(view, subject);
@@ -132,9 +143,25 @@ class Run {
     );
     fault('append.record_written');
     const found = sent.filter((one) => one !== undefined).toSorted((a, b) => a.message.seq - b.message.seq);
-    for (const { message } of found) if (message.seq > view.seq) await this.#w.logs.take(this.#log, view, message, this.onEffect);
+    let isWhole = true;
+    for (const { one, message } of found) {
+      if (message.seq <= view.seq) continue;
+      // No other message can have a new id, so the answer does not need the messages before this one, which are read later.
+      isWhole = one.asked.newIds !== true || message.seq === view.seq + 1;
+      if (isWhole) await this.#w.logs.take(this.#log, view, message, this.onEffect);
+      else this.#effects.set(message.seq, this.#effectOf(one, message.seq, { at, now }));
+    }
     await this.#w.logs.finish(this.#log, view, this.onEffect);
     for (const { one, id, message } of found) this.#answerQueued(view, one, id, message.seq);
+    return isWhole;
+  }
+
+  /** The effect of a notification with a new id, without the view of its log. */
+  #effectOf({ asked: { drafts } }: One, seq: number, { at, now }: { readonly at: number; readonly now: number }): Effect {
+    const place = { seq, at, ...clockBeside(at, now) };
+    const bodies = drafts.map(({ body }) => body);
+    const [record] = storedAs(place, this.#log, bodies) as [Stored];
+    return { record, items: freshItems(place, bodies) };
   }
 
   /**
@@ -277,8 +304,9 @@ class Run {
 
   /** Adds a new log to the list of logs. */
   async #exists(view: View): Promise<void> {
-    if (view.log.records.length > 0) return;
+    if (view.isListed || view.log.records.length > 0) return;
     await enterLog(this.#w.tables, this.#log);
+    view.isListed = true;
   }
 }
 

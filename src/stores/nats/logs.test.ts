@@ -26,7 +26,7 @@ it('an append whose second record is not visible yet is read by the next try, an
     publish: () => Promise.reject(Object.assign(new Error('wrong last sequence'), { code: 10_071 })),
   } as unknown as Server;
   const tables = { get: () => Promise.resolve({ seq: 0, value: undefined }) } as unknown as Tables;
-  const logs = new Logs(server, tables, 'mine ');
+  const logs = new Logs(server, tables, new Set());
   const failed: unknown = await logs.fresh(LOG).catch((error: unknown) => error);
   expect(isPassing(failed)).toBe(true);
   visible.push(rest);
@@ -35,7 +35,7 @@ it('an append whose second record is not visible yet is read by the next try, an
 });
 
 it('a log with running work stays in memory beyond the limit, so other work on the log waits', async () => {
-  const logs = new Logs({} as Server, {} as Tables, 'mine ');
+  const logs = new Logs({} as Server, {} as Tables, new Set());
   const first = Promise.withResolvers<void>();
   const order: string[] = [];
   const running = logs.exclusive(LOG, async () => {

@@ -27,14 +27,14 @@ export type OnEffect = (seq: number, effect: Effect | undefined) => void;
 export class Logs {
   readonly #server: Server;
   readonly #tables: Tables;
-  /** The prefix of the names that this process gives to its appends. */
-  readonly #mine: string;
+  /** The names of the appends that this process has not answered yet. */
+  readonly #pending: ReadonlySet<string>;
   readonly #entries = new Map<LogKey, Entry>();
 
-  constructor(server: Server, tables: Tables, mine: string) {
+  constructor(server: Server, tables: Tables, pending: ReadonlySet<string>) {
     this.#server = server;
     this.#tables = tables;
-    this.#mine = mine;
+    this.#pending = pending;
   }
 
   subjects(log: LogKey): LogSubjects {
@@ -147,7 +147,7 @@ export class Logs {
   }
 
   #empty(log: LogKey, { seq, value }: Row<Cut>): View {
-    return new View(log, { cut: seq, removed: new Set(value?.removed), upTo: value?.upTo ?? 0, mine: this.#mine });
+    return new View(log, { cut: seq, removed: new Set(value?.removed), upTo: value?.upTo ?? 0, pending: this.#pending });
   }
 
   async #catchUp(log: LogKey, view: View, onEffect: OnEffect): Promise<void> {

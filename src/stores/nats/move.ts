@@ -71,7 +71,7 @@ class NatsEnd implements End {
     this.name = server.address.name;
     this.address = server.address.shown;
     this.#tables = new Tables(server);
-    this.#logs = new Logs(server, this.#tables, 'move ');
+    this.#logs = new Logs(server, this.#tables, new Set());
     this.#settings = new Settings(this.#tables, this.#logs);
   }
 
@@ -247,7 +247,7 @@ class NatsEnd implements End {
       cut: cut.seq,
       removed: new Set(cut.value?.removed),
       upTo: cut.value?.upTo ?? 0,
-      mine: 'move ',
+      pending: new Set(),
     });
     for await (const messages of this.#server.ranges.pages(this.#server.logs, all, {
       after: 0,

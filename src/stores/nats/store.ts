@@ -7,6 +7,7 @@ import type { Json } from '../../core/json.ts';
 import type {
   AgentOverview,
   Appended,
+  AppendOptions,
   Clock,
   Erased,
   ItemQuery,
@@ -81,16 +82,16 @@ class NatsStore implements Store {
   #closing: Promise<void> | undefined;
 
   constructor(server: Server, clock: Clock) {
-    const mine = `${randomUUID()} `;
+    const pending = new Set<string>();
     this.name = server.address.name;
     this.#server = server;
     this.#clock = clock;
     this.#tables = new Tables(server);
-    this.#logs = new Logs(server, this.#tables, mine);
+    this.#logs = new Logs(server, this.#tables, pending);
     this.#settings = new Settings(this.#tables, this.#logs);
     this.#conversations = new Conversations(this.#tables, this.#logs);
     this.#wakeups = new Wakeups(server.listen, () => server.insist(undefined, () => server.lastSeq(server.logs)));
-    const writing = { ...this.#all, mine, now: () => this.now(), lastAt: () => this.#lastAt };
+    const writing = { ...this.#all, pending, now: () => this.now(), lastAt: () => this.#lastAt };
     this.#appends = new Appends(
       (log, batch, withinMs) => appendAll(writing, log, batch, withinMs),
       ({ seq, at }) => {
@@ -115,11 +116,12 @@ class NatsStore implements Store {
     return Math.max(this.#clock.now(), this.#lastAt);
   }
 
-  async append(log: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended> {
+  async append(log: LogKey, drafts: readonly Draft[], options?: AppendOptions): Promise<Appended> {
     this.#admit(options);
     // The drafts are copied now, because the caller may change its objects after this iteration of the event loop.
     const copies = written(drafts).map(({ text }) => ({ text, body: JSON.parse(text) as Draft }));
-    return this.#appends.append(log, { drafts: copies, swaps: options?.swaps ?? [] }, options);
+    const { swaps = [], newIds = false } = options ?? {};
+    return this.#appends.append(log, { drafts: copies, swaps, newIds }, options);
   }
 
   read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]> {

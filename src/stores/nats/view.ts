@@ -27,6 +27,8 @@ export class View {
   readonly log: Log;
   /** The position up to which all messages of the log are in the view. */
   seq = 0;
+  /** Whether this process has added the log to the list of logs. */
+  isListed = false;
   /** The newest time in the log. */
   lastAt = 0;
   /** The position of the last decided append. */
@@ -35,26 +37,26 @@ export class View {
   readonly void = new Set<number>();
   /** The first and the last position of each append with several records, for the newest `SPANS` of these appends. */
   readonly #spans: { readonly first: number; last: number }[] = [];
-  /** The positions of this process's appends and of all appends that change settings, by their names. */
+  /** The positions of this process's pending appends and of all appends that change settings, by their names. */
   readonly found = new Map<string, number>();
-  /** The positions of all records of this process's appends, by the position of the first record. */
+  /** The positions of all records of this process's pending appends, by the position of the first record. */
   readonly parts = new Map<number, number[]>();
   /** The sequence of the row that lists the removed records, at the time when this view was made. */
   readonly cut: number;
   readonly #removed: ReadonlySet<number>;
   readonly #finished: number;
-  readonly #mine: string;
+  readonly #pending: ReadonlySet<string>;
   #reserved = new Set<NotificationId>();
 
   constructor(
     key: LogKey,
-    { cut, removed, upTo, mine }: { cut: number; removed: ReadonlySet<number>; upTo: number; mine: string },
+    { cut, removed, upTo, pending }: { cut: number; removed: ReadonlySet<number>; upTo: number; pending: ReadonlySet<string> },
   ) {
     this.log = newLog(key);
     this.cut = cut;
     this.#removed = removed;
     this.#finished = upTo;
-    this.#mine = mine;
+    this.#pending = pending;
   }
 
   apply({ seq, subject, text }: Message): Effect | undefined {
@@ -65,9 +67,9 @@ export class View {
     const now = body.now ?? body.at;
     const [kind = '', first = '', n = ''] = subject.split('.').slice(KIND);
     if (kind === 'a') this.decided = seq;
-    const isMine = tx.startsWith(this.#mine);
-    if (isMine || body.swaps) this.found.set(tx, seq);
-    if (isMine) this.parts.set(seq, [seq]);
+    const isPending = this.#pending.has(tx);
+    if (isPending || body.swaps) this.found.set(tx, seq);
+    if (isPending) this.parts.set(seq, [seq]);
     const isRemoved = this.isRemoved(seq);
     if (kind === 'c') this.#arrived({ first: Number(first), n: Number(n), seq, draft });
     else if (!isRemoved && this.#isTaken(drafts)) {

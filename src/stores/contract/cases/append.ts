@@ -9,7 +9,7 @@ import { idsOf, type Suite } from '../suite.ts';
 const TWICE = 'append rejects with bad_argument if its drafts queue one id twice';
 const NO_JSON = 'append rejects with bad_argument, in one line that names the type, if JSON cannot hold a draft';
 
-export function append({ test }: Suite): void {
+export function append({ test, testWhere }: Suite): void {
   test('gives each record a position and a time, and reads each record back unchanged', async ({ store, append }) => {
     const { records } = await append(queued('a'), said('hello'));
     equal(
@@ -143,6 +143,40 @@ export function append({ test }: Suite): void {
     equal(all.filter(({ kind }) => kind === 'appended').length, 1);
     equal(all.filter(({ kind }) => kind === 'duplicate').length, 19);
   });
+
+  testWhere(
+    'many-processes',
+    'with new ids stores the notifications in the order of the log, and settles later calls against them',
+    async ({ store, also }) => {
+      const other = await also();
+      const stored: Stored[] = [];
+      const isNew = { newIds: true };
+      for (let n = 0; n < 12; n++) {
+        // The other process writes to this log and to another one, so this process does not know the whole log.
+        if (n % 3 === 0) matches(await other.append(LOG, [queued(`p${n}`)], isNew), { kind: 'appended' });
+        matches(await other.append(OTHER, [queued(`o${n}`)]), { kind: 'appended' });
+        const [made, closing] = await Promise.all([
+          store.append(LOG, [queued(`n${n}`)], isNew),
+          store.append(LOG, [n % 2 === 0 ? closed([`n${n}`], 'withdrawn') : queued(`m${n}`)]),
+        ]);
+        matches(made, { kind: 'appended', items: [{ id: `n${n}`, state: 'open' }] });
+        equal(closing.kind, 'appended');
+        if (made.kind === 'appended') stored.push(...made.records);
+      }
+      const all = await store.read({ log: LOG });
+      equal(all, await other.read({ log: LOG }));
+      equal(
+        all.filter(({ seq }) => stored.some((one) => one.seq === seq)),
+        stored,
+      );
+      equal(
+        idsOf(await store.items(LOG, { kind: 'open' })).filter((id) => id.startsWith('n')),
+        ['n1', 'n3', 'n5', 'n7', 'n9', 'n11'],
+      );
+      matches(await other.append(LOG, [queued('n1')]), { kind: 'duplicate', id: 'n1' });
+      matches(await store.append(LOG, [said('x'), queued('p0')]), { kind: 'duplicate', id: 'p0' });
+    },
+  );
 
   test('keeps the order of calls', async ({ store }) => {
     await Promise.all(Array.from({ length: 50 }, (_, i) => store.append(LOG, [said(String(i))])));

@@ -819,6 +819,10 @@ export const REQUIREMENTS = {
     behaviour:
       'A Codex terminal whose session runs in the server that all terminals share is one conversation. It reads each notification once, wakes when idle, and is not active after the terminal has closed.',
   },
+  'hosts:codex-sessions': {
+    behaviour:
+      'The hooks and the MCP servers of a Codex session are one conversation, also if one process runs several sessions. Each session gets only its own notifications, and a notification to the whole project once. A sub-agent gets none of them.',
+  },
   'hosts:hook-resume': {
     behaviour: 'If an agent with hooks is killed, its resumed session reads the open notifications once.',
   },

@@ -185,6 +185,20 @@ hook ${host} n1 UserPromptSubmit; hook ${host} n1 Stop; hook ${host} n1 SessionE
     expect(read.stdout).not.toContain('do not deploy');
     expect(await stateOf(shell, 'shop/claude-code')).toEqual([['X1', 'queued']]);
   });
+
+  it('an MCP client that names another session of Codex in its call reads no notifications for that session', async () => {
+    await using shell = new Shell();
+    using _other = await ofAnotherProcess(shell, 'codex', 's2');
+    await stop(shell, 'shop/codex#s2');
+    const pull = (session: string): string =>
+      `serve codex-mcp-client '"_meta":{"sessionId":"${session}","threadId":"${session}"},"name":"get_notifications","arguments":{"mark_as_read":true}'`;
+    const read = sh(shell, `${pull('s2')}; ${pull('n1')}`, { inside: true });
+    const [refused, answered] = read.stdout.split('\n');
+    expect(refused).toContain('is not allowed to act for shop/codex#s2');
+    expect(answered).not.toContain('isError');
+    expect(read.stdout).not.toContain('do not deploy');
+    expect(await stateOf(shell, 'shop/codex')).toEqual([['X1', 'queued']]);
+  });
 });
 
 describe('the MCP tool for hooks', { timeout: 120_000 }, () => {

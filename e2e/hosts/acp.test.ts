@@ -13,6 +13,7 @@ test('over ACP, a notification arrives once, with the next prompt or at the end 
   const say = (home: string, word: string, ...options: readonly string[]): Promise<void> =>
     send(home, database.path, `${word} something happened`, '--kind', 'ci.done', ...options);
   await inEditor(
+    'qwen',
     {
       hooks,
       env,

@@ -114,6 +114,8 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
             env: { ...process.env, EARPIECE_ADDRESS: undefined },
             given: connection.session ?? address,
             client: connection.client?.name,
+            session: connection.caller?.session,
+            namesSession: connection.profile.namesSession,
             lookAtAncestors: front.kind === 'stdio',
           },
           opened.store,

@@ -119,7 +119,7 @@ export class HttpPassthrough implements HttpEndpoint {
     const { response } = exchange;
     const name = toolOf(frame);
     if (name === undefined) return this.#pass(exchange, client, frame);
-    const { connection } = client;
+    const connection = this.#rider.callerOf(client.connection, frame);
     const beganAt = performance.now();
     const server = this.#options.upstream.name;
     const call: OpenCall = { server, tool: name, requestId: frame.id, beganAt, connection, cancelled: false };
@@ -131,7 +131,7 @@ export class HttpPassthrough implements HttpEndpoint {
       client.open.delete(frame.id);
     });
     this.#exchanges.set(frame, exchange);
-    const meant = await this.#own.meant(frame, connection, name);
+    const meant = await this.#own.meant(frame, client.connection, name);
     if (meant !== undefined) {
       client.open.delete(frame.id);
       const out = await answerOwn(this.#rider, frame, call, meant);

@@ -37,7 +37,7 @@ export class ToolCalls {
   }
 
   /** Handles a call that has an id. */
-  call(frame: Request, connection: Connection): void {
+  call(frame: Request, client: Connection): void {
     const { open: requests, rider, server, toClient, toServer } = this.#options;
     const name = toolOf(frame);
     if (name === undefined) {
@@ -45,6 +45,7 @@ export class ToolCalls {
       return toServer(frame);
     }
     const beganAt = performance.now();
+    const connection = rider.callerOf(client, frame);
     const call: OpenCall = {
       server,
       tool: name,
@@ -53,7 +54,7 @@ export class ToolCalls {
       connection,
       cancelled: false,
     };
-    const own = this.#options.own.meant(frame, connection, name);
+    const own = this.#options.own.meant(frame, client, name);
     if (typeof own === 'string') return this.#callOwn(frame, call, own);
 
     const open: Open & { kind: 'call' } = { kind: 'call', call, request: frame, phase: 'asking' };
@@ -92,7 +93,7 @@ export class ToolCalls {
    * Handles a call without an id. A server may run such a call. While the gate is up, or before the client has identified itself,
    * the gateway drops the call, because a call without an id gets no answer.
    */
-  withoutId(frame: Note, connection: Connection | undefined): void {
+  withoutId(frame: Note, client: Connection | undefined): void {
     const { report, rider, server, toServer } = this.#options;
     const tool = toolOf(frame) ?? '';
     const dropped = (when: string): void => {
@@ -100,13 +101,14 @@ export class ToolCalls {
       this.#saidWithoutId.add(when);
     };
     // No gate can be read for this client yet.
-    if (connection === undefined) return dropped('before it identified itself');
+    if (client === undefined) return dropped('before it identified itself');
     const decide = (verdict: Verdict): Note | undefined => {
       if (verdict.kind === 'pass') return frame;
       verdict.delivery?.release('late');
       dropped('while the gate was up');
       return undefined;
     };
+    const connection = rider.callerOf(client, frame);
     const verdict = rider.before(connection, { server, tool, requestId: 'null', beganAt: performance.now() });
     toServer(verdict instanceof Promise ? verdict.then(decide) : decide(verdict));
   }

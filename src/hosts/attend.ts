@@ -7,7 +7,7 @@ import { defined } from '../core/defined.ts';
 import { levelRank } from '../core/notification.ts';
 import type { Presence } from '../core/ports.ts';
 import type { ContactPoint, OfferedRecord } from '../core/records.ts';
-import { instructionsOf } from '../core/views/wording.ts';
+import { instructionsOf, SUBAGENT_REFUSED } from '../core/views/wording.ts';
 import {
   begin,
   conversationOfSession,
@@ -223,9 +223,6 @@ async function refusesSubagent(conversation: Conversation): Promise<Attended> {
   if (gate.length === 0) return NOTHING;
   return { ...NOTHING, answer: { kind: 'deny', text: SUBAGENT_REFUSED } };
 }
-
-const SUBAGENT_REFUSED =
-  'Not run: an interrupt waits for the main agent. End your work now and report what you have; the main agent reads the interrupt.';
 
 /**
  * Holds the turn if a due notification must not wait for the next prompt. Such a notification has the level error or above, or

@@ -157,6 +157,7 @@ const BY: Readonly<Record<Exclude<Identity['by'], 'default'>, string>> = {
   given: 'EARPIECE_ADDRESS or `address` in earpiece.toml',
   'session variable': 'the session variable of',
   binding: 'the session that a hook reported for',
+  call: 'the session that a call named for',
   'host process': 'the process of',
   'client name': 'the name of the client',
 };

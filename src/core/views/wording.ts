@@ -25,6 +25,10 @@ export type How = {
   readonly tight?: boolean;
 };
 
+/** The answer to a sub-agent's call while the gate is up. The main agent reads the interrupt in its own context. */
+export const SUBAGENT_REFUSED =
+  'Not run: an interrupt waits for the main agent. End your work now and report what you have; the main agent reads the interrupt.';
+
 /** Returns the neutralized messages that a line shows, oldest first, and the number of messages that it omits. */
 export function messagesOf(line: Line, how: How): { readonly shown: readonly string[]; readonly left: number } {
   const all = line.messages;

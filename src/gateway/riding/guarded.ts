@@ -1,4 +1,5 @@
 import { patience } from '../../inbox/index.ts';
+import type { Note, Request } from '../../mcp/frames/frame.ts';
 import { LateRides, type Late } from './late-rides.ts';
 import type {
   Call,
@@ -15,6 +16,7 @@ import type {
   UpstreamEvent,
   Verdict,
 } from './rider.ts';
+import { SessionConnections } from './session-connections.ts';
 
 /**
  * How long the gateway waits for the rider at a call or a result: see `patience`. After this time, the last known gate decides a
@@ -61,6 +63,10 @@ export class GuardedRider {
   readonly #late = new Map<Connection['key'], Set<Promise<void>>>();
   readonly #lateRides = new LateRides();
   readonly #closed = new WeakSet<Connection>();
+  readonly #sessions = new SessionConnections(
+    (connection) => this.opened(connection),
+    (connection) => this.#end(connection),
+  );
   /** The method whose failure began this outage. */
   #out: string | undefined;
   #failedAt = 0;
@@ -69,6 +75,11 @@ export class GuardedRider {
     this.#rider = rider;
     this.#report = report;
     this.#withinMs = withinMs;
+  }
+
+  /** Returns the connection for a call of the client: of the session that the call names, otherwise the client's own. */
+  callerOf(client: Connection, call: Request | Note): Connection {
+    return this.#sessions.of(client, call);
   }
 
   tools(connection: Connection): readonly OwnTool[] {
@@ -175,6 +186,11 @@ export class GuardedRider {
   }
 
   closed(connection: Connection): void {
+    this.#sessions.end(connection);
+    this.#end(connection);
+  }
+
+  #end(connection: Connection): void {
     this.#lateRides.releaseAll(connection.key, 'client_died');
     this.#lateRides.inTime(connection.key);
     this.#closed.add(connection);

@@ -4,7 +4,7 @@
  */
 import { defined } from '../../core/defined.ts';
 import type { ReleasedRecord } from '../../core/records.ts';
-import { instructionsOf } from '../../core/views/wording.ts';
+import { instructionsOf, SUBAGENT_REFUSED } from '../../core/views/wording.ts';
 import { isSignal, mayStillSend, sessionTokenOf, type Conversation, type Offer } from '../../inbox/index.ts';
 import { answerText, fitsOn, GET_NOTIFICATIONS, readArguments } from './get-notifications.ts';
 import type { InboxRiderOptions } from './inbox-rider-options.ts';
@@ -51,7 +51,8 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
   const seats = new Map<string, Seat>();
   const seatOf = (connection: Connection): Seat => {
     let seat = seats.get(connection.key);
-    if (!seat) seats.set(connection.key, (seat = new Seat(connection, options)));
+    const client = connection.caller && seatOf(connection.caller.client);
+    if (!seat) seats.set(connection.key, (seat = new Seat(connection, options, client)));
     return seat;
   };
   const background = new Set<Promise<void>>();
@@ -71,6 +72,18 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     if (settled.has(server)) return;
     settled.add(server);
     settle(seat.conversation().then((conversation) => tellWorks(options, conversation, server)));
+  };
+  const tell = (seat: Seat, event: UpstreamEvent): void =>
+    settle(
+      seat
+        .hearing(event)
+        .then((conversation) => (conversation === undefined ? undefined : tellUpstream(options, conversation, event))),
+    );
+  /** Returns the seat of a call. The call names the conversation that hears the events so far. */
+  const calledOn = (connection: Connection): Seat => {
+    const seat = seatOf(connection);
+    for (const event of (seat.client ?? seat).takeUntold()) tell(seat, event);
+    return seat;
   };
   const deliveryOf = (seat: Seat, offer: Offer | undefined): Delivery =>
     offer === undefined
@@ -94,6 +107,11 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     clearTimeout(timer);
   };
 
+  /** Refuses the call of a sub-agent while the gate is up. The refusal does not lower the gate. */
+  const beforeSubagent = async (seat: Seat): Promise<Verdict> => {
+    const gate = await (await seat.conversation()).gate();
+    return gate.length === 0 ? { kind: 'pass' } : { kind: 'refuse', text: SUBAGENT_REFUSED };
+  };
   const before = async (seat: Seat, call: Call): Promise<Verdict> => {
     const conversation = await seat.working();
     if (conversation.policy().interrupt !== 'before') return { kind: 'pass' };
@@ -138,6 +156,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     conversation: Conversation,
     { on, tools, maxChars }: { on: string; tools: readonly string[]; maxChars?: number },
   ): Promise<Exclude<Ride, { kind: 'replace' }>> => {
+    if (isSubagent(seat.connection)) return { kind: 'none' };
     if (isSignal(conversation.options.view ?? conversation.policy().view)) {
       const signal = await conversation.signal({ at: 'tool_result' });
       return { kind: 'ride', text: signal.waiting ? signal.text : '', signal: signal.text, delivery: noDelivery };
@@ -159,7 +178,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     return { kind: 'ride', text: offer.view.text, delivery: deliveryOf(seat, offer), leaseMs, stands };
   };
   const boxedTool = async (connection: Connection, call: OwnCall, box: Toolbox): Promise<OwnAnswer> => {
-    const seat = seatOf(connection);
+    const seat = calledOn(connection);
     try {
       const conversation = await seat.working();
       await seat.settled();
@@ -178,7 +197,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
    * is never replaced.
    */
   const taskTool = async (connection: Connection, call: OwnCall): Promise<OwnAnswer> => {
-    const seat = seatOf(connection);
+    const seat = calledOn(connection);
     let conversation: Conversation | undefined;
     let result: CallToolResult;
     let carries = true;
@@ -232,7 +251,8 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       if (box !== undefined) return boxedTool(connection, call, box);
       try {
         const { markAsRead, token: given } = readArguments(call.args);
-        const seat = seatOf(connection);
+        if (isSubagent(connection)) return { result: text(SUBAGENT_READS_NONE), ...noDelivery };
+        const seat = calledOn(connection);
         const conversation = await speakerOf(inbox, seat, given);
         // The agent has read the previous answer, so the notifications of that answer are not listed again.
         await seat.settled();
@@ -248,18 +268,19 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     },
 
     before(connection: Connection, call: Call): Awaitable<Verdict> {
-      const seat = seatOf(connection);
+      const seat = calledOn(connection);
+      if (isSubagent(connection)) return beforeSubagent(seat);
       works(seat, call.server);
       return seat.quiet() === undefined ? before(seat, call) : { kind: 'pass' };
     },
 
     after(connection: Connection, result: Result): Awaitable<Ride> {
       const seat = seatOf(connection);
-      return seat.quiet() === 'silent' ? { kind: 'none' } : after(seat, result);
+      return isSubagent(connection) || seat.quiet() === 'silent' ? { kind: 'none' } : after(seat, result);
     },
 
     held: (connection: Connection, call: Call): Verdict | undefined => seatOf(connection).gate.held(call),
-    silent: (connection: Connection): boolean => seatOf(connection).quiet() === 'silent',
+    silent: (connection: Connection): boolean => isSubagent(connection) || seatOf(connection).quiet() === 'silent',
     working: () => landing > 0 || (inbox.lines?.busy?.() ?? false),
 
     async instructions(connection: Connection): Promise<string | undefined> {
@@ -284,8 +305,12 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
 
     upstream(event: UpstreamEvent, of?: Connection['key']): void {
       if (event.state !== 'introduced') settled.add(event.server);
-      const hearing = [...seats.values()].filter(({ connection }) => of === undefined || connection.key === of);
-      settle(Promise.all(hearing.map(async (seat) => tellUpstream(options, await seat.conversation(), event))));
+      const all = [...seats.values()].filter(({ connection, client }) =>
+        of === undefined ? true : (client?.connection ?? connection).key === of,
+      );
+      // The sessions of a client hear the event, and the client itself only before its first call.
+      const clients = new Set(all.map(({ client }) => client));
+      for (const seat of all) if (!clients.has(seat) && !isSubagent(seat.connection)) tell(seat, event);
     },
   };
 }
@@ -300,6 +325,8 @@ function roomAfter({ content, isError }: CallToolResult, profile: Profile): numb
   return (isError ? profile.maxErrorChars : profile.maxResultChars) - shown;
 }
 
+const SUBAGENT_READS_NONE = 'Sub-agents get no notifications. The main agent reads its notifications itself.';
+const isSubagent = ({ caller }: Connection): boolean => caller?.subagent === true;
 const text = (body: string): CallToolResult => ({ content: [{ type: 'text', text: body }] });
 /** Returns the names that `after:<tool>` may use for a tool: `server:tool`, `tool`, and the name in the client's list. */
 const namesFor = ({ shown }: Connection, call: Call): readonly string[] => [

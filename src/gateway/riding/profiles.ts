@@ -34,6 +34,8 @@ export type Profile = {
   readonly inBytes?: true;
   /** True if the model reads the server's `instructions`, so that frames need not explain the mark: see `shown`. */
   readonly showsInstructions?: true;
+  /** True if the client names its session in each call: see `SessionConnections`. */
+  readonly namesSession?: true;
   /** Set if the client joins all text blocks with `breaks` line breaks, and measures the joined text. Pictures do not count. */
   readonly joined?: { readonly breaks: number; readonly maxLines?: number };
 };
@@ -46,9 +48,16 @@ export const CLAUDE_CODE: Profile = { kind: 'extend', maxResultChars: 50_000, ma
 
 /**
  * The profile of Codex. For models that Codex does not know, Codex cuts results at 12,000 bytes, including its own line about the
- * time. The last blocks are cut first.
+ * time. The last blocks are cut first. Measured with 0.169: Codex names the session in each call (`SessionConnections`). Claude Code,
+ * Gemini CLI, opencode, pi and Qwen Code do not.
  */
-export const CODEX: Profile = { kind: 'extend', maxResultChars: 11_900, maxErrorChars: 11_900, inBytes: true };
+export const CODEX: Profile = {
+  kind: 'extend',
+  maxResultChars: 11_900,
+  maxErrorChars: 11_900,
+  inBytes: true,
+  namesSession: true,
+};
 
 /**
  * Qwen Code 0.24.4 joins the text blocks with a line break and writes more than 25,000 characters to a file. Measured: the end of

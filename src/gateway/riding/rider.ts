@@ -58,7 +58,10 @@ export interface Rider {
    */
   instructions?(connection: Connection): Awaitable<string | undefined>;
 
-  /** Called at a client's first request, such as `initialize`, and again after the client names another identity. */
+  /**
+   * Called at a client's first request, such as `initialize`, and again after the client names another identity. Also called at
+   * the first call of a session, if the client names its session in each call: see `Connection.caller`.
+   */
   opened(connection: Connection): void;
   closed(connection: Connection): void;
 
@@ -80,6 +83,8 @@ export type Connection = {
    * options.
    */
   readonly session?: string;
+  /** Set if this connection is only for the calls of one session of the client: see `SessionConnections`. */
+  readonly caller?: Caller;
   readonly profile: Profile;
   /**
    * Returns the client's name for one of the rider's own tools, after that name is fixed. The name differs if a server has a tool
@@ -88,6 +93,14 @@ export type Connection = {
   readonly nameOf?: (tool: string) => string;
   /** Returns the client's name for a server's tool. By default, this is the server's own name for the tool. */
   readonly shown?: (server: string, tool: string) => string;
+};
+
+/** The session that a client names in its calls. `client`: the connection of the client itself. */
+export type Caller = {
+  readonly client: Connection;
+  readonly session: string;
+  /** Whether a sub-agent of the session calls. The gate applies to a sub-agent, but a sub-agent gets no notifications. */
+  readonly subagent: boolean;
 };
 
 /** A tool as JSON for tools/list. A `hidden` tool is not listed. Only a host calls such a tool, never a model. */

@@ -5,7 +5,7 @@ import { isSignal, placeOfSession, type Conversation, type Identity, type Inbox 
 import { Attendance } from './attendance.ts';
 import type { InboxRiderOptions } from './inbox-rider-options.ts';
 import { LastGate } from './last-gate.ts';
-import type { Connection, OwnTool } from './rider.ts';
+import type { Connection, OwnTool, UpstreamEvent } from './rider.ts';
 import { isTaskTool } from './task-tools.ts';
 
 /** How long the conversation of a connection stays valid before it is looked up again. */
@@ -13,6 +13,8 @@ const IDENTIFY_EVERY_MS = 500;
 
 export class Seat {
   readonly connection: Connection;
+  /** The seat of the client, if this seat is for one of the client's sessions. */
+  readonly client: Seat | undefined;
   #options: InboxRiderOptions;
   #conversation: Promise<Conversation> | undefined;
   /** The conversation, if it is known. `speaks`: the conversation's view shows text even without notifications. */
@@ -23,9 +25,11 @@ export class Seat {
   readonly gate = new LastGate();
   readonly #settling = new Set<Promise<unknown>>();
   #mark: string | undefined;
+  #untold: UpstreamEvent[] = [];
 
-  constructor(connection: Connection, options: InboxRiderOptions) {
+  constructor(connection: Connection, options: InboxRiderOptions, client?: Seat) {
     this.connection = connection;
+    this.client = client;
     this.#options = options;
     this.#attendance = new Attendance(`${options.inbox.owner.pid} ${connection.key}`);
   }
@@ -40,8 +44,25 @@ export class Seat {
     return conversation;
   }
 
+  /** Records that the connection is open, unless only its calls name the conversation. */
   async opened(): Promise<void> {
-    await this.#attendance.arrive(await this.conversation());
+    const conversation = await this.conversation();
+    if (!this.identity.untilCall) await this.#attendance.arrive(conversation);
+  }
+
+  /** Returns the conversation that hears an event about a server. Keeps the event until a call names the conversation. */
+  async hearing(event: UpstreamEvent): Promise<Conversation | undefined> {
+    const conversation = await this.conversation();
+    if (!this.identity.untilCall || this.#attendance.hasBegun(conversation)) return conversation;
+    this.#untold.push(event);
+    return undefined;
+  }
+
+  /** Returns the kept events, which the caller tells. */
+  takeUntold(): readonly UpstreamEvent[] {
+    const untold = this.#untold;
+    this.#untold = [];
+    return untold;
   }
 
   async closed(): Promise<void> {
@@ -108,7 +129,7 @@ export class Seat {
    */
   async #isRebound(): Promise<boolean> {
     const { by, host, conversation } = this.#identity ?? {};
-    if (host === undefined || by === 'given') return false;
+    if (host === undefined || by === 'given' || by === 'call') return false;
     const bound = await this.#options.inbox.store.binding(host.process);
     return bound !== undefined && bound.conversation !== conversation;
   }
@@ -131,10 +152,10 @@ export class Seat {
         pulls: true,
         nameOf: namesOn(this.connection),
         has: namesOf(tools()),
-        knownMark: () => this.#mark,
+        knownMark: () => (this.client ?? this).#mark,
         points: ['tool_result'],
         process: identity.host?.process ?? inbox.owner,
-        ...(identity.host === undefined && this.#options.shared ? { shared: true } : {}),
+        ...((identity.host === undefined && this.#options.shared) || identity.by === 'call' ? { shared: true } : {}),
         ...defined({ folder: this.#options.folder, view, purpose }),
         ...(client === undefined ? {} : { host: client.name, ...defined({ hostVersion: client.version }) }),
       },

@@ -69,7 +69,7 @@ export class SharedCatalog {
       server: 'earpiece',
       tool: own,
       requestId: frame.id,
-      connection: this.#options.connection(),
+      connection: this.#options.rider.callerOf(this.#options.connection(), frame),
       cancelled: false,
     };
     this.#calls.set(frame.id, call);

@@ -90,6 +90,41 @@ describe('the conversation of a process', () => {
     expect(found.by).toBe(by);
   });
 
+  describe('behind a host that names its session in each call', () => {
+    const server = (pid: number): Processes => tree({ name: 'codex', args: ['codex', 'app-server'], pid }, gateway);
+    const terminal = (pid: number): Processes => tree({ name: 'codex', pid }, gateway);
+    const called = { client: 'codex-mcp-client', session: 's1', namesSession: true };
+    const bound = (pid: number, conversation: string): Promise<void> =>
+      store.bind(owner(pid), { log: logKey('shop', 'codex'), conversation: conversation as ConversationId });
+
+    it.each([
+      ['in a process of several sessions, is the session of the call', server(301), called, 's1', 'call'],
+      ['in a process of one session, is the process', terminal(302), called, 'pid-302-t302', 'host process'],
+      ['over HTTP, is the session of the call', terminal(303), { ...called, lookAtAncestors: false }, 's1', 'call'],
+      ['is the given conversation', server(304), { ...called, given: 'shop/codex#a' }, 'a', 'given'],
+    ])('%s', async (_what, processes, more, conversation, by) => {
+      const found = await ask(processes, more);
+      expect([found.conversation, found.by, found.untilCall]).toEqual([conversation, by, undefined]);
+    });
+
+    it('is the session of the call if the hooks have reported another session', async () => {
+      await bound(305, 's2');
+      expect(await ask(terminal(305), called)).toMatchObject({ conversation: 's1', by: 'call' });
+      await bound(305, 's1');
+      expect(await ask(terminal(305), called)).toMatchObject({ conversation: 's1', by: 'binding' });
+    });
+
+    it('is not known before the first call, unless the process shows one session', async () => {
+      const before = { ...called, session: undefined };
+      const until = async (processes: Processes, more: object = {}): Promise<boolean | undefined> =>
+        (await ask(processes, { ...before, ...more })).untilCall;
+      expect(await until(server(306))).toBe(true);
+      expect(await until(terminal(307), { lookAtAncestors: false })).toBe(true);
+      expect(await until(terminal(308))).toBeUndefined();
+      expect(await until(server(309), { given: 'shop/codex#a' })).toBeUndefined();
+    });
+  });
+
   it('a host that serves an editor is recognized by its arguments', async () => {
     const serving = async (...args: readonly string[]) =>
       (await ask(tree({ name: args[0] ?? '', args, pid: 79 }, shell, gateway))).host?.serves;

@@ -2,7 +2,9 @@
  * Finds the conversation to which a process delivers, by the first of these facts that is known.
  *
  * - The given address (flag, environment, header), if it names a conversation.
- * - The binding of the host process. The host's session hook makes the binding, and changes the binding after `/clear`.
+ * - The binding of the host process. The host's session hook makes the binding, and changes the binding after `/clear`. If the
+ *   host names another session in the call, the binding does not count.
+ * - The session that the host names in the call, if the host's process shows several sessions or another session.
  * - The host's own session id in the environment.
  * - The nearest known host among the ancestors.
  *
@@ -46,7 +48,9 @@ export type Identity = {
   readonly log: LogKey;
   readonly conversation: ConversationId;
   /** How the conversation was found, for `doctor`. */
-  readonly by: 'given' | 'session variable' | 'binding' | 'host process' | 'client name' | 'default';
+  readonly by: 'given' | 'session variable' | 'call' | 'binding' | 'host process' | 'client name' | 'default';
+  /** Set if only the first call of the host names the session. Until then, `conversation` is the conversation of no session. */
+  readonly untilCall?: true;
   readonly host?: {
     readonly agent: string;
     readonly process: Owner;
@@ -70,7 +74,9 @@ export type IdentityQuestion = {
   readonly lookAtAncestors?: boolean;
   readonly processes?: Processes;
   /** The session that asks, if it is known already. */
-  readonly session?: string;
+  readonly session?: string | undefined;
+  /** Whether the host names the session in each of its calls. */
+  readonly namesSession?: boolean | undefined;
   /** The folder of the session. Default: the working folder of this process. */
   readonly folder?: string;
 };
@@ -92,13 +98,20 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
   const several = found?.inOneOfSeveral ? { inOneOfSeveral: true as const } : {};
   const about =
     owner && known ? { host: { agent: known.agent, process: owner, nested: found.nested, ...serves, ...several } } : {};
+  const called = question.session === undefined ? undefined : conversationOfSession(question.session);
+  // The session may have changed its folder since it began. Its binding still names its agent.
+  if (bound && bound.conversation === called)
+    return { log: given === undefined ? bound.log : log, conversation: called, by: 'binding', ...about };
+  const showsOne = host !== undefined && serves.serves !== true;
+  if (called !== undefined && (bound !== undefined || !showsOne)) return { log, conversation: called, by: 'call', ...about };
   // If the given address names only an agent, the host's binding names the conversation.
   if (bound && (bound.log === log || given !== undefined))
     return { log, conversation: bound.conversation, by: 'binding', ...about };
+  const until = question.namesSession === true && !showsOne ? { untilCall: true as const } : {};
   const session = known?.sessionVariable && env[known.sessionVariable];
   if (session) return { log, conversation: conversationOfSession(session), by: 'session variable', ...about };
-  if (host && owner) return { log, conversation: placeholder(owner), by: 'host process', ...about };
-  return { log, conversation: MAIN, by: given ? 'given' : question.client === undefined ? 'default' : 'client name' };
+  if (host && owner) return { log, conversation: placeholder(owner), by: 'host process', ...about, ...until };
+  return { log, conversation: MAIN, by: given ? 'given' : question.client === undefined ? 'default' : 'client name', ...until };
 }
 
 /** Returns the conversation of a host process without a binding. */

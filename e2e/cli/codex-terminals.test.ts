@@ -1,61 +1,103 @@
-/** A session of Codex's shared server, if two terminals are open in its folder. The test replaces Codex by programs of its name. */
+/** Sessions of Codex's shared server, if two terminals are open in their folder. The test replaces Codex by programs of its name. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CLI } from '../built.ts';
+import { proves } from '../verifies.ts';
 import { SourceShell } from './shell.ts';
 
 /** A session that began long before each terminal of the test. */
 const SESSION = '01900000-0000-7000-8000-000000000000';
 
-it.runIf(process.platform === 'linux')('a resumed session is active even if its first terminal has closed', async () => {
-  await using shell = new SourceShell();
-  const work = join(shell.folder, 'work');
-  mkdirSync(work);
-  const codex = join(shell.folder, 'codex');
-  symlinkSync('/bin/sleep', codex);
-  const env = { PATH: process.env['PATH'], HOME: shell.folder, EARPIECE_DB: join(shell.folder, 'earpiece.db') };
-  const open: ChildProcess[] = [];
-  const terminal = async (): Promise<ChildProcess> => {
-    const child = spawn(codex, ['60'], { cwd: work, env });
-    open.push(child);
+/** Returns the id of a session that began at this time, epoch ms. */
+const sessionOf = (at: number): string => {
+  const hex = at.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+};
+
+/** The programs of a machine on which Codex runs. */
+class Machine implements AsyncDisposable {
+  readonly #shell = new SourceShell();
+  readonly #work = join(this.#shell.folder, 'work');
+  readonly #codex = join(this.#shell.folder, 'codex');
+  readonly #env = { PATH: process.env['PATH'], HOME: this.#shell.folder, EARPIECE_DB: join(this.#shell.folder, 'earpiece.db') };
+  readonly #open: ChildProcess[] = [];
+
+  constructor() {
+    mkdirSync(this.#work);
+    symlinkSync('/bin/sleep', this.#codex);
+  }
+
+  async terminal(): Promise<ChildProcess> {
+    const child = spawn(this.#codex, ['60'], { cwd: this.#work, env: this.#env });
+    this.#open.push(child);
     await once(child, 'spawn');
     return child;
-  };
-  const end = async (child: ChildProcess): Promise<void> => {
-    child.kill();
-    await once(child, 'exit');
-  };
+  }
+
   /** Runs the prompt hook below a shared server, which lives until the end of the test. */
-  const prompt = async (): Promise<void> => {
-    const event = { hook_event_name: 'UserPromptSubmit', session_id: SESSION, cwd: work, prompt: 'go on' };
+  async prompt(session: string): Promise<void> {
+    const event = { hook_event_name: 'UserPromptSubmit', session_id: session, cwd: this.#work, prompt: 'go on' };
     const hook = `exec -a codex bash -c '"$0" "$1" hook codex <<< "$2" > /dev/null; echo done; read' "$@"`;
     const words = [process.execPath, CLI, JSON.stringify(event), 'app-server', '--managed-daemon'];
-    const child = spawn('bash', ['-c', hook, 'bash', ...words], { cwd: work, env, stdio: ['pipe', 'pipe', 'inherit'] });
-    open.push(child);
+    const child = spawn('bash', ['-c', hook, 'bash', ...words], {
+      cwd: this.#work,
+      env: this.#env,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    this.#open.push(child);
     await once(child.stdout, 'data');
-  };
-  const says = async (command: string): Promise<string> => {
-    const child = spawn(process.execPath, [CLI, command], { cwd: work, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  }
+
+  async says(...words: readonly string[]): Promise<string> {
+    const child = spawn(process.execPath, [CLI, ...words], {
+      cwd: this.#work,
+      env: this.#env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     let said = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
     await once(child, 'close');
     return said;
-  };
-  try {
-    const first = await terminal();
-    await prompt();
-    expect(await says('agents')).toContain('● ');
-    await end(first);
-    expect(await says('agents')).not.toContain('● ');
-    await terminal();
-    await terminal();
-    await prompt();
-    expect(await says('agents')).toContain('● ');
-    expect(await says('doctor')).toContain('2 Codex terminals are open in this folder');
-  } finally {
-    for (const child of open) child.kill();
   }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const child of this.#open) child.kill();
+    await this.#shell[Symbol.asyncDispose]();
+  }
+}
+
+describe.runIf(process.platform === 'linux')('with several terminals in one folder', () => {
+  it('a resumed session is active even if its first terminal has closed', async () => {
+    await using machine = new Machine();
+    const first = await machine.terminal();
+    await machine.prompt(SESSION);
+    expect(await machine.says('agents')).toContain('● ');
+    first.kill();
+    await once(first, 'exit');
+    expect(await machine.says('agents')).not.toContain('● ');
+    await machine.terminal();
+    await machine.terminal();
+    await machine.prompt(SESSION);
+    expect(await machine.says('agents')).toContain('● ');
+    expect(await machine.says('doctor')).toContain('2 Codex terminals are open in this folder');
+  });
+
+  it('a session of `/new` in the first terminal does not end the session of the second terminal', async () => {
+    proves('hosts:codex-sessions');
+    await using machine = new Machine();
+    await machine.terminal();
+    const first = sessionOf(Date.now());
+    await machine.prompt(first);
+    await machine.terminal();
+    const second = sessionOf(Date.now() + 1_000);
+    await machine.prompt(second);
+    // The person gives the command 20 s after the start of the second terminal.
+    const later = sessionOf(Date.now() + 20_000);
+    await machine.prompt(later);
+    const agents = await machine.says('agents', '--all');
+    expect(agents.match(/●.*/g)).toHaveLength(3);
+  });
 });

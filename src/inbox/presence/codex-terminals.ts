@@ -31,8 +31,12 @@ const WITH_VALUE =
 
 /** Times of processes are exact to a second or two. */
 const INEXACT_MS = 2_000;
-/** A session that begins within this time after the start of a terminal is the session of that terminal. */
-const FIRST_SESSION_MS = 30_000;
+/**
+ * If several terminals are open, a session that begins within this time after the start of the newest terminal is the session of
+ * that terminal. Measured: if Codex asks no question first, that session begins about 3 s after the terminal. A longer time would
+ * include more of the sessions that begin with `/new` in another terminal.
+ */
+const FIRST_SESSION_MS = 5_000;
 
 export const isSharedServer = ({ args }: Process): boolean => args.includes('app-server') && args.includes('--managed-daemon');
 

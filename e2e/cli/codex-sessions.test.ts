@@ -25,12 +25,12 @@ class AppServer implements AsyncDisposable {
   #id = 0;
   readonly cwd: string;
 
-  constructor(shell: Shell, words: readonly string[] = []) {
+  constructor(shell: Shell, words: readonly string[] = [], env: Record<string, string> = {}) {
     this.cwd = shell.folder;
     this.#process = spawn(process.execPath, [join(import.meta.dirname, 'app-server.ts'), 'app-server', ...words], {
       argv0: 'codex',
       cwd: shell.folder,
-      env: shell.env({ EARPIECE_TEST_CLI: shell.entry }),
+      env: shell.env({ EARPIECE_TEST_CLI: shell.entry, ...env }),
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     this.#process.on('message', (said: Said) => {
@@ -136,6 +136,17 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   say({ id, result: { _meta, content: [{ type: 'text', text: 'hi' }] } });
 });`;
 
+/** Opens terminals of Codex in the folder of the shell. */
+async function openTerminals(shell: Shell, open: DisposableStack, count: number): Promise<void> {
+  const terminal = join(shell.folder, 'codex');
+  symlinkSync('/bin/sleep', terminal);
+  for (let n = 0; n < count; n++) {
+    const child = spawn(terminal, ['600'], { cwd: shell.folder, stdio: 'ignore' });
+    open.defer(() => child.kill());
+    await once(child, 'spawn');
+  }
+}
+
 const times = (texts: readonly string[], word: string): readonly number[] => texts.map((text) => text.split(word).length - 1);
 
 describe('sessions of one Codex process', { timeout: 60_000 }, () => {
@@ -146,13 +157,7 @@ describe('sessions of one Codex process', { timeout: 60_000 }, () => {
     proves('hosts:codex-sessions');
     await using shell = new Shell();
     using open = new DisposableStack();
-    const terminal = join(shell.folder, 'codex');
-    symlinkSync('/bin/sleep', terminal);
-    for (let n = 0; n < terminals; n++) {
-      const child = spawn(terminal, ['600'], { cwd: shell.folder, stdio: 'ignore' });
-      open.defer(() => child.kill());
-      await once(child, 'spawn');
-    }
+    await openTerminals(shell, open, terminals);
     await using codex = new AppServer(shell, words);
     await codex.gateway('a');
     await codex.gateway('b');
@@ -214,6 +219,24 @@ describe('sessions of one Codex process', { timeout: 60_000 }, () => {
       gateway.process.kill();
       await gateway.ended;
     }
+  });
+
+  it('hear their own notifications if a command of an agent has started the shared server', async () => {
+    proves('hosts:codex-sessions');
+    await using shell = new Shell();
+    using open = new DisposableStack();
+    await openTerminals(shell, open, 1);
+    await using codex = new AppServer(shell, ['--managed-daemon'], {
+      EARPIECE_HANDLE: 'h',
+      EARPIECE_HANDLE_OF: 'ag/worker#main',
+    });
+    await codex.gateway('a');
+    await codex.hook(S1, 'UserPromptSubmit');
+    for (const word of ['WORD-ONE', 'WORD-TWO', 'WORD-THREE']) {
+      await shell.says(['send', '--to', 'shop/*', word]);
+      expect(times([await codex.call('a', S1), await codex.hook(S1, 'PostToolUse')], word)).toEqual([1, 0]);
+    }
+    expect(await shell.says(['agents', '--all'])).toMatch(/^[^●]*●[^●]*$/);
   });
 
   it('are not chosen by a server behind the gateway', async () => {

@@ -86,6 +86,20 @@ describe('in a command of an agent', { timeout: 120_000 }, () => {
     expect(sh(shell, `hook ${host} s1 UserPromptSubmit`).stdout).toContain('do not deploy');
   });
 
+  it('a hook of a shared server that the command has started names the way out', async () => {
+    await using shell = new Shell();
+    using _other = await ofAnotherProcess(shell, 'codex', 's2');
+    await stop(shell, 'shop/codex#s2');
+    const script = `exec -a codex bash -c '. "$0"; hook codex s2 UserPromptSubmit; true' "$PWD/functions" app-server --managed-daemon`;
+    writeFileSync(join(shell.folder, 'functions'), FUNCTIONS);
+    const { stdout, stderr } = sh(shell, script, { inside: true });
+    expect(stdout).toBe('exit 0\n');
+    expect(stderr).toMatch(
+      /^earpiece: hook codex: Codex's shared server \(process \d+\) began in a command of the agent ag\/worker, and may not act for shop\/codex#s2; in your own terminal, run: codex app-server daemon restart; the agent continues\n$/,
+    );
+    expect(await stateOf(shell, 'shop/codex')).toEqual([['X1', 'queued']]);
+  });
+
   it('a hook does nothing for a session of another live process, and acts for a session whose process has ended', async () => {
     await using shell = new Shell();
     using other = await ofAnotherProcess(shell, 'claude-code', 's2');

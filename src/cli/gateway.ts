@@ -24,7 +24,7 @@ import { countOption, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
 import type { InstallHost } from './install-hosts.ts';
 import { mayCarryFor } from './may-read.ts';
-import { ownSessions } from './own-sessions.ts';
+import { isInCommand, ownSessions } from './own-sessions.ts';
 import { purposeOf } from './purpose.ts';
 import { checkName, serverName } from './server-name.ts';
 import { complain } from './terminal.ts';
@@ -117,6 +117,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
             session: connection.caller?.session,
             namesSession: connection.profile.namesSession,
             lookAtAncestors: front.kind === 'stdio',
+            ...(opened.speaker === undefined ? {} : { mayShow: isInCommand }),
           },
           opened.store,
         );

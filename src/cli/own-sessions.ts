@@ -11,6 +11,7 @@ import {
   ancestorsInCommand,
   isAlive,
   isSame,
+  isSharedServer,
   notAPerson,
   systemProcesses,
   type InsideAgent,
@@ -40,10 +41,26 @@ export function ownSessions(inside: InsideAgent, host: Owner | undefined): OwnSe
     command: top === undefined ? {} : { process: ownerOf(top), shared: true },
     mayAct: (address, known) => {
       if (known === undefined || isOver(known) || isOwn(known.process, line, isBelow ? host : undefined)) return;
-      throw notAPerson(`to act for ${address}, which is not a session of this command`, inside);
+      throw refusal(address, line, inside);
     },
   };
 }
+
+function refusal(address: string, line: readonly Process[], inside: InsideAgent): EarpieceError {
+  const server = line.find(isSharedServer);
+  if (server === undefined) return notAPerson(`to act for ${address}, which is not a session of this command`, inside);
+  return new EarpieceError(
+    'not_trusted',
+    `Codex's shared server (process ${server.pid}) began in a command of the agent${inside.log === '' ? '' : ` ${inside.log}`}, and may not act for ${address}; in your own terminal, run: codex app-server daemon restart`,
+  );
+}
+
+/**
+ * Whether a terminal may show the session of an MCP server that runs in a command of an agent. The command could give itself the
+ * name and the folder of a terminal's server, so a terminal outside of the command proves nothing.
+ */
+export const isInCommand = (terminal: Process): boolean =>
+  ancestorsInCommand().some(({ pid, startedAt }) => pid === terminal.pid && startedAt === terminal.startedAt);
 
 /** Returns the check of an MCP server outside of agents: the server answers no hook for a session of another live process. */
 export function sessionsOfHost(host: Owner | undefined): MayAct {

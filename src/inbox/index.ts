@@ -19,7 +19,7 @@ export { patience } from './patience.ts';
 export { arrive, begin, leave } from './presence/arrival.ts';
 export { identify, KNOWN_HOSTS, placeholder, type Identity } from './presence/identity.ts';
 export { isSame } from './presence/presence.ts';
-export { terminalsIn } from './presence/codex-terminals.ts';
+export { isSharedServer, terminalsIn } from './presence/codex-terminals.ts';
 export { ancestors, isAlive, selfOwner, systemProcesses, type Process, type Processes } from './presence/processes.ts';
 export { conversationOfSession } from './presence/session-id.ts';
 export { placeOfSession, sessionTokenOf } from './presence/session-token.ts';

@@ -79,6 +79,8 @@ export type IdentityQuestion = {
   readonly namesSession?: boolean | undefined;
   /** The folder of the session. Default: the working folder of this process. */
   readonly folder?: string;
+  /** Whether a terminal of the shared server of Codex may show the session. Default: each terminal may. */
+  readonly mayShow?: ((terminal: Process) => boolean) | undefined;
 };
 
 export async function identify(question: IdentityQuestion, store: Pick<Store, 'binding'>): Promise<Identity> {
@@ -141,7 +143,7 @@ function nearestHost(processes: Processes, question: IdentityQuestion): Found | 
   if (isSharedServer(process)) {
     const terminal = terminalOf(shownBy(question));
     if (terminal === 'several') return { known, process, nested: false, inOneOfSeveral: true };
-    if (terminal === undefined) return { known, process, nested: false };
+    if (terminal === undefined || question.mayShow?.(terminal) === false) return { known, process, nested: false };
     const found = { known, process: terminal };
     return { ...found, nested: isBelowAnother(found, ancestors(processes, terminal.pid)) };
   }

@@ -103,6 +103,23 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await call()).toContain('stop it');
   });
 
+  it('waits for a late text with one interrupt, also if an ended process holds another interrupt', async () => {
+    await stop();
+    await talk(openInbox(OTHER)).offer({ at: 'turn_start' });
+    await inbox.queue('shop/coder', { id: 'more', message: 'and this', action: 'cancel' });
+    const late = await talk().offer({ at: 'turn_start' });
+    dead.add(OTHER.pid);
+    let waits = 0;
+    const landed = async (): Promise<void> => {
+      waits += 1;
+      await late?.release('late');
+    };
+    const refusal = await talk().refuse({ on: 'write_file', landed });
+    expect(waits).toBe(1);
+    expect(refusal?.ids).toEqual(['stop', 'more']);
+    expect(refusal?.text).toContain('and this');
+  });
+
   it('refuses all calls of a serial batch, and is lowered by a call that begins a second after the last refusal', async () => {
     proves('gate:asked-again', 'gate:batch');
     await stop();

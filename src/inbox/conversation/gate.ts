@@ -151,11 +151,13 @@ export class Gate {
     const beganAt = call.beganAt ?? context.store.now();
     const made = call.made ?? false;
     const lessee = lesseeOf(this.#parts.recipient);
+    let waited = false;
     for (let tries = 0; tries < TRIES; tries++) {
       const up = await this.up();
       if (up.length === 0) return undefined;
       if (await releaseStale(context, log, up)) continue;
-      if (tries === 0 && call.landed !== undefined && up.some((item) => isOwnOffer(item, context))) {
+      if (!waited && call.landed !== undefined && up.some((item) => isOwnOffer(item, context))) {
+        waited = true;
         await call.landed();
         continue;
       }

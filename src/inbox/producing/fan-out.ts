@@ -41,10 +41,22 @@ export async function fanOut(context: Context, project: string, notification: No
   const projectWide = holds ? [queuedRecord(notification, {})] : [];
   await context.store.append(projectLog(project), [intent, ...projectWide]);
   fault('fan_out.intent');
-  const { counts, into, to, refusal } = await carryOut(context, project, intent, policy);
-  if (refusal !== undefined) throw refusal;
+  const { counts, into, to, refusals } = await carryOut(context, project, intent, policy);
+  const [refusal] = refusals;
+  if (refusal !== undefined) throw counts.all === 0 ? refusal : onlyFor(notification, refusals);
   if (into !== undefined && counts.folded === counts.all) return { kind: 'folded', id, into, to };
   return { kind: counts.all > 0 && counts.duplicate === counts.all ? 'duplicate' : 'queued', id, to };
+}
+
+/** Returns the error if some receivers got the notification, and the others refused its id. */
+function onlyFor({ id, subscriber }: Notification, refusals: readonly EarpieceError[]): EarpieceError {
+  const logs = refusals.map(({ data }) => data['log']).join(', ');
+  const way = subscriber === undefined ? `queue it for ${logs} with another id` : 'give the next event another id';
+  return new EarpieceError(
+    'conflict',
+    `id ${JSON.stringify(id)} belongs to another notification in ${logs}, so only the other receivers got this notification; ${way}`,
+    { data: { ...refusals[0]?.data }, cause: refusals[0] },
+  );
 }
 
 const later = (project: string, notification: Notification): string[] => (appliesLater(notification) ? [`${project}/*`] : []);
@@ -108,13 +120,14 @@ async function carryOut(context: Context, project: string, intent: FanOutRecord,
   const notification = fromRecord(intent.notification);
   const counts = { all: 0, queued: 0, folded: 0, duplicate: 0 };
   let into: NotificationId | undefined;
-  let refusal: EarpieceError | undefined;
+  const refusals: EarpieceError[] = [];
   const to: string[] = [];
   const queueIn = async ({ log, conversations }: FanOutRecord['targets'][number]): Promise<void> => {
     const queued = await queueOne(context, log, notification, { policy, conversations }).catch((error: unknown) => {
       // Another sender has used the id in this log in the meantime. The other receivers still get the notification.
       if (!(error instanceof EarpieceError) || error.code !== 'conflict') throw error;
-      refusal ??= error;
+      refusals.push(error);
+      return undefined;
     });
     if (queued === undefined) return;
     counts.all++;
@@ -152,15 +165,15 @@ async function carryOut(context: Context, project: string, intent: FanOutRecord,
     to.push(`${project}/*`);
   }
   await context.store.append(projectLog(project), [{ type: 'fan_out_done', id: intent.id }]);
-  return { counts, into, to, refusal };
+  return { counts, into, to, refusals };
 }
 
-/** `refusal`: the error of a receiver whose log has the id of another sender. */
+/** `refusals`: the errors of the receivers whose logs have the id of another sender. */
 type CarriedOut = {
   readonly counts: Counts;
   readonly into: NotificationId | undefined;
   readonly to: readonly string[];
-  readonly refusal: EarpieceError | undefined;
+  readonly refusals: readonly EarpieceError[];
 };
 
 type Counts = Readonly<Record<QueuedOne['kind'] | 'all', number>>;

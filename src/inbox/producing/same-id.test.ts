@@ -58,6 +58,31 @@ describe('an id that a notification already has', () => {
     },
   );
 
+  it.each([
+    [
+      ['e/a'],
+      'belongs to another notification in e/a, so only the other receivers got this notification; queue it for e/a with another id',
+    ],
+    [
+      ['e/a', 'e/b'],
+      'belongs to a notification from the agent e/a in e/a; this notification has another sender, so it was not queued; choose another id',
+    ],
+  ])('refuses a notification to the whole project only for %j, which used the id in the meantime', async (logs, said) => {
+    const append = store.append.bind(store);
+    store.append = async (log, drafts, how) => {
+      if (!drafts.some(({ type }) => type === 'fan_out')) return append(log, drafts, how);
+      store.append = append;
+      for (const taken of logs) await agents.queue(taken, { message: 'hi', id: 'stop-now' });
+      return append(log, drafts, how);
+    };
+    const before = await countsOpen();
+    await expect(inbox.queue('e/*', first)).rejects.toMatchObject({
+      code: 'conflict',
+      message: `id "stop-now" ${said}`,
+    });
+    expect(await countsOpen()).toEqual(before.map((count) => count + 1));
+  });
+
   it('stays that of a pause for the whole project, also in conversations that begin later', async () => {
     await inbox.queue('e/*', { ...first, action: 'pause' });
     await expect(agents.queue('e/c#s9', { message: 'hi', id: 'stop-now' })).rejects.toMatchObject({ code: 'conflict' });

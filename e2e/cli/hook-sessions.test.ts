@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { logKey, type ConversationId } from '../../src/core/address.ts';
 import { begin, selfOwner, systemProcesses } from '../../src/inbox/index.ts';
 import { CLI } from '../built.ts';
+import { textOf } from '../delivery/stage.ts';
 import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
 
@@ -197,6 +198,22 @@ hook ${host} n1 UserPromptSubmit; hook ${host} n1 Stop; hook ${host} n1 SessionE
     expect(refused).toContain('is not allowed to act for shop/claude-code#s2');
     expect(answered).not.toContain('isError');
     expect(read.stdout).not.toContain('do not deploy');
+    expect(await stateOf(shell, 'shop/claude-code')).toEqual([['X1', 'queued']]);
+  });
+
+  it('a gateway for another session passes the calls, and says once that its client gets no notifications', async () => {
+    await using shell = new Shell();
+    using _other = await ofAnotherProcess(shell, 'claude-code', 's2');
+    await stop(shell, 'shop/claude-code#s2');
+    const env = { EARPIECE_HANDLE: 'h', EARPIECE_HANDLE_OF: 'ag/worker#main', CLAUDE_CODE_SESSION_ID: 's2' };
+    const gateway = await shell.gateway({ env: shell.env(env), client: 'claude-code' });
+    for (const text of ['one', 'two', 'three']) expect(textOf(await gateway.call('echo', { text }))).toBe(text);
+    expect(textOf(await gateway.call('get_notifications'))).toContain('is not allowed to act for shop/claude-code#s2');
+    gateway.process.stdin?.end();
+    await gateway.exited;
+    expect(gateway.stderr).toBe(
+      'earpiece: this MCP client gets no notifications: a command that the agent ag/worker runs is not allowed to act for shop/claude-code#s2, which is not a session of this command; run the command as a person in a separate terminal\n',
+    );
     expect(await stateOf(shell, 'shop/claude-code')).toEqual([['X1', 'queued']]);
   });
 

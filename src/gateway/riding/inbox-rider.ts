@@ -26,7 +26,7 @@ import {
   type UpstreamEvent,
   type Verdict,
 } from './rider.ts';
-import { namesOn, Seat, speakerOf } from './seat.ts';
+import { namesOn, NoConversation, Seat, speakerOf } from './seat.ts';
 import { answerTaskCall, GATEWAY_TASK_TOOLS, isTaskTool, tokenOf } from './task-tools.ts';
 import { tellUpstream, tellWorks } from './tell-upstream.ts';
 import type { Toolbox } from './toolbox.ts';
@@ -56,12 +56,26 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     return seat;
   };
   const background = new Set<Promise<void>>();
+  const refusals = new Set<string>();
+  const failed = (error: unknown): void => {
+    if (!(error instanceof NoConversation))
+      return options.complain(`a notification's receipt was not written: ${messageOf(error)}`);
+    if (!refusals.has(error.message)) options.complain(`this MCP client gets no notifications: ${error.message}`);
+    refusals.add(error.message);
+  };
+  /** Returns `otherwise` for a client that gets no notifications. */
+  const orPass = <T>(work: Promise<T>, otherwise: T): Promise<T> =>
+    work.catch((error: unknown) => {
+      if (!(error instanceof NoConversation)) throw error;
+      failed(error);
+      return otherwise;
+    });
   const settle = (work: Promise<unknown>): void => {
     const done = work.then(
       () => void background.delete(done),
       (error: unknown) => {
         background.delete(done);
-        options.complain(`a notification's receipt was not written: ${messageOf(error)}`);
+        failed(error);
       },
     );
     background.add(done);
@@ -269,14 +283,14 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
 
     before(connection: Connection, call: Call): Awaitable<Verdict> {
       const seat = calledOn(connection);
-      if (isSubagent(connection)) return beforeSubagent(seat);
+      if (isSubagent(connection)) return orPass(beforeSubagent(seat), PASS);
       works(seat, call.server);
-      return seat.quiet() === undefined ? before(seat, call) : { kind: 'pass' };
+      return seat.quiet() === undefined ? orPass(before(seat, call), PASS) : PASS;
     },
 
     after(connection: Connection, result: Result): Awaitable<Ride> {
       const seat = seatOf(connection);
-      return isSubagent(connection) || seat.quiet() === 'silent' ? { kind: 'none' } : after(seat, result);
+      return isSubagent(connection) || seat.quiet() === 'silent' ? NONE : orPass(after(seat, result), NONE);
     },
 
     held: (connection: Connection, call: Call): Verdict | undefined => seatOf(connection).gate.held(call),
@@ -326,6 +340,8 @@ function roomAfter({ content, isError }: CallToolResult, profile: Profile): numb
 }
 
 const SUBAGENT_READS_NONE = 'Sub-agents get no notifications. The main agent reads its notifications itself.';
+const PASS: Verdict = { kind: 'pass' };
+const NONE: Ride = { kind: 'none' };
 const isSubagent = ({ caller }: Connection): boolean => caller?.subagent === true;
 const text = (body: string): CallToolResult => ({ content: [{ type: 'text', text: body }] });
 /** Returns the names that `after:<tool>` may use for a tool: `server:tool`, `tool`, and the name in the client's list. */

@@ -11,6 +11,12 @@ import { isTaskTool } from './task-tools.ts';
 /** How long the conversation of a connection stays valid before it is looked up again. */
 const IDENTIFY_EVERY_MS = 500;
 
+/** How long a connection without a conversation waits before its conversation is looked up again. */
+const REFUSED_MS = 10_000;
+
+/** The error of a connection whose conversation this process must not act for. */
+export class NoConversation extends Error {}
+
 export class Seat {
   readonly connection: Connection;
   /** The seat of the client, if this seat is for one of the client's sessions. */
@@ -26,6 +32,7 @@ export class Seat {
   readonly #settling = new Set<Promise<unknown>>();
   #mark: string | undefined;
   #untold: UpstreamEvent[] = [];
+  #refused: { readonly error: NoConversation; readonly until: number } | undefined;
 
   constructor(connection: Connection, options: InboxRiderOptions, client?: Seat) {
     this.connection = connection;
@@ -80,7 +87,9 @@ export class Seat {
     return this.#known.speaks ? 'speaks' : 'silent';
   }
 
+  /** Rejects with `NoConversation` if this process must not act for the conversation. */
   conversation(): Promise<Conversation> {
+    if (this.#refused !== undefined && performance.now() < this.#refused.until) return Promise.reject(this.#refused.error);
     if (this.#conversation === undefined || this.#isOld()) {
       this.#identifiedAt = performance.now();
       const before = this.#conversation;
@@ -140,7 +149,12 @@ export class Seat {
 
   async #find(before: Promise<Conversation> | undefined): Promise<Conversation> {
     const { inbox, identify, carrier, view, purpose, tools = () => [] } = this.#options;
-    const identity = await identify(this.connection);
+    const identity = await identify(this.connection).catch((error: unknown) => {
+      if (!(error instanceof EarpieceError) || error.code !== 'not_trusted') throw error;
+      const refused = new NoConversation(error.message, { cause: error });
+      this.#refused = { error: refused, until: performance.now() + REFUSED_MS };
+      throw refused;
+    });
     this.#identity = identity;
     const known = await before?.catch(() => undefined);
     if (known && known.log === identity.log && known.id === identity.conversation) return known;

@@ -162,3 +162,34 @@ it('all refusals of a connection have one text, even if the first was sent befor
   await rider.idle();
   await inbox.close();
 });
+
+it('a late text that is sent after its release has failed counts as delivered', async () => {
+  proves('gateway:late-checked');
+  let isFull = true;
+  const { inbox, rider, connection } = riderOver(
+    slowStore((drafts) =>
+      isFull && drafts.includes('carrier_released') ? Promise.reject(new Error('the disk is full')) : undefined,
+    ),
+  );
+  await inbox.queue(LOG, { id: 'n', message: 'the build has ended' });
+  const result: Result = {
+    server: 's',
+    tool: 't',
+    requestId: '1',
+    isError: false,
+    chars: 0,
+    maxChars: Number.POSITIVE_INFINITY,
+    raw: () => '',
+  };
+  const ride = await rider.after(connection, result);
+  if (ride.kind !== 'ride') throw new Error('no text');
+  await inbox.queue(LOG, { id: 'hold', message: 'hold on', action: 'pause', origin: { person: 'Ann' } });
+  await expect(ride.stands?.()).rejects.toThrow('the disk is full');
+  await inbox.withdraw(LOG, { id: 'hold' }, { by: 'Ann', reason: 'resumed' });
+  isFull = false;
+  expect(await ride.stands?.()).toBe(true);
+  ride.delivery.confirm();
+  await rider.idle();
+  expect((await inbox.why('n'))?.items[0]?.receipt).toBe('delivered');
+  await inbox.close();
+});

@@ -120,8 +120,14 @@ export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on:
       fault('release.before');
       if (done !== undefined) return;
       done = 'released';
-      if (record.ids.length > 0)
+      if (record.ids.length === 0) return;
+      try {
         await context.store.append(log, [{ type: 'carrier_released', conversation: id, carrier, reason }]);
+      } catch (error) {
+        // The lease still holds the notifications, so the carrier may be sent and confirmed after all.
+        done = undefined;
+        throw error;
+      }
     },
     reopen: async () => {
       if (done === 'released') return;

@@ -20,7 +20,7 @@ type Scene = { readonly stage: Stage; readonly ear: LoadedInbox; readonly gatewa
 
 async function begun(stage: Stage): Promise<Scene> {
   const ear = await stage.open();
-  const gateway = await stage.gateway();
+  const gateway = await stage.gateway({ env: { ALSO: 'other' } });
   await gateway.call('echo', { text: 'first' });
   return { stage, ear, gateway };
 }
@@ -60,6 +60,33 @@ async function lateTwice(scene: Scene, during: () => Promise<unknown>): Promise<
 }
 
 const echo = async ({ gateway }: Scene, text: string): Promise<string> => textOf(await gateway.call('echo', { text }));
+
+const other = async ({ gateway }: Scene): Promise<string> => textOf(await gateway.call('other', { text: 'other' }));
+
+it('a notification for the result of a tool comes with the next result if its text was late', async () => {
+  proves('gateway:late-text');
+  await using stage = new Stage();
+  const scene = await begun(stage);
+  const deliver = { afterTool: 'echo' };
+  await lateCall(scene, () => scene.ear.queue(HERE, { id: 'n', message: 'the build has ended', deliver }));
+  await released(scene);
+  expect(await other(scene)).toContain('the build has ended');
+  await scene.ear.queue(HERE, { id: 'm', message: 'the tests have ended', deliver });
+  expect(await other(scene)).toBe('other');
+  expect(await echo(scene, 'a')).toContain('the tests have ended');
+});
+
+it('a notification for the result of a tool comes with the next result if that result carries an earlier late text', async () => {
+  proves('gateway:late-text');
+  await using stage = new Stage();
+  const scene = await begun(stage);
+  await lateTwice(scene, () => scene.ear.queue(HERE, { id: 'n', message: 'the build has ended' }));
+  await scene.ear.queue(HERE, { id: 'm', message: 'the tests have ended', deliver: { afterTool: 'echo' } });
+  const heard: string[] = [];
+  await expect.poll(async () => heard.push(await echo(scene, 'a')) && heard.at(-1)).toContain('the build has ended');
+  heard.push(await other(scene));
+  expect(heard.join('\n').match(/the tests have ended/g)).toHaveLength(1);
+});
 
 it('the next result carries the notification of a late text, once and not marked as repeated', async () => {
   proves('gateway:late-text');

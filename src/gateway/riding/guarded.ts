@@ -111,14 +111,14 @@ export class GuardedRider {
 
   /** Returns the kept text if the text may still be sent, and otherwise asks the rider again. */
   async #keptOrNew(kept: Late, connection: Connection, result: Result): Promise<Ride> {
-    const stands = await this.#stands(connection, kept);
+    const stands = await this.#stands(connection, kept, result);
     return stands ? kept : this.#rider.after(connection, result);
   }
 
   /** Whether a late text may still be sent. A text that cannot be checked waits for the next result. */
-  async #stands(connection: Connection, late: Late): Promise<boolean> {
+  async #stands(connection: Connection, late: Late, on?: Result): Promise<boolean> {
     try {
-      return (await late.stands?.()) ?? true;
+      return (await late.stands?.(on)) ?? true;
     } catch (error) {
       this.#keep(connection, late, performance.now());
       throw error;

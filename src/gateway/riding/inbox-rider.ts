@@ -175,21 +175,36 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       const signal = await conversation.signal({ at: 'tool_result' });
       return { kind: 'ride', text: signal.waiting ? signal.text : '', signal: signal.text, delivery: noDelivery };
     }
-    const offer = await conversation.offer({
-      at: 'tool_result',
-      on,
-      tools,
-      ...defined({ maxChars }),
-    });
+    const missed = (names: readonly string[]): void => names.forEach((name) => seat.missed.add(name));
+    const due = [...new Set([...tools, ...seat.missed])];
+    seat.missed.clear();
+    const offer = await conversation
+      .offer({ at: 'tool_result', on, tools: due, ...defined({ maxChars }) })
+      .catch((error: unknown) => {
+        missed(due);
+        throw error;
+      });
     if (offer === undefined) return { kind: 'none' };
     const { leaseMs } = conversation.policy();
-    const stands = async (): Promise<boolean> => {
+    const stands = async (result?: Result): Promise<boolean> => {
       // The heir of a conversation gets the notifications only after the release.
-      if ((await seat.conversation()) === conversation && (await mayStillSend(conversation, offer))) return true;
+      if ((await seat.conversation()) === conversation && (await mayStillSend(conversation, offer))) {
+        if (result !== undefined) missed(namesFor(seat.connection, result));
+        return true;
+      }
+      missed(due);
       await seat.settling(offer.release('late'));
       return false;
     };
-    return { kind: 'ride', text: offer.view.text, delivery: deliveryOf(seat, offer), leaseMs, stands };
+    const made = deliveryOf(seat, offer);
+    const delivery: Delivery = {
+      confirm: () => made.confirm(),
+      release: (reason) => {
+        if (reason === 'late') missed(due);
+        made.release(reason);
+      },
+    };
+    return { kind: 'ride', text: offer.view.text, delivery, leaseMs, stands };
   };
   const boxedTool = async (connection: Connection, call: OwnCall, box: Toolbox): Promise<OwnAnswer> => {
     const seat = calledOn(connection);

@@ -141,7 +141,8 @@ export type Ride =
    * `text` is added as a separate block after the result's blocks, unless `text` is empty. `signal` is added as the result's
    * field `notification`. `leaseMs`: the time for which the notifications in `text` are reserved for this delivery. A text that
    * arrives too late may be added to the next result within half of `leaseMs`. `stands` says whether the text may still be sent
-   * then. If not, `stands` has released the delivery. Default: the text may be sent.
+   * then. If not, `stands` has released the delivery. Default: the text may be sent. `on`: the result that would carry the text in
+   * place of a new text.
    */
   | {
       readonly kind: 'ride';
@@ -149,7 +150,7 @@ export type Ride =
       readonly signal?: string;
       readonly delivery: Delivery;
       readonly leaseMs?: number;
-      readonly stands?: () => Promise<boolean>;
+      readonly stands?: (on?: Result) => Promise<boolean>;
     }
   /** The client gets `text` in place of the result. */
   | { readonly kind: 'replace'; readonly text: string; readonly delivery: Delivery };

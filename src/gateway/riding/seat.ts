@@ -29,6 +29,8 @@ export class Seat {
   #identity: Identity | undefined;
   readonly #attendance: Attendance;
   readonly gate = new LastGate();
+  /** The tools whose last result got no planned text. Their notifications are due at the next result. */
+  readonly missed = new Set<string>();
   readonly #settling = new Set<Promise<unknown>>();
   #mark: string | undefined;
   #untold: UpstreamEvent[] = [];

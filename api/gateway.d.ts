@@ -948,6 +948,7 @@ type Profile = {
   readonly listsOnce?: true;
   readonly inBytes?: true;
   readonly showsInstructions?: true;
+  readonly namesSession?: true;
   readonly joined?: {
     readonly breaks: number;
     readonly maxLines?: number;
@@ -971,9 +972,15 @@ type Connection = {
   readonly key: string;
   readonly client?: ClientInfo;
   readonly session?: string;
+  readonly caller?: Caller;
   readonly profile: Profile;
   readonly nameOf?: (tool: string) => string;
   readonly shown?: (server: string, tool: string) => string;
+};
+type Caller = {
+  readonly client: Connection;
+  readonly session: string;
+  readonly subagent: boolean;
 };
 type OwnTool = {
   readonly name: string;
@@ -1015,7 +1022,7 @@ type Ride = {
   readonly signal?: string;
   readonly delivery: Delivery;
   readonly leaseMs?: number;
-  readonly stands?: () => Promise<boolean>;
+  readonly stands?: (on?: Result) => Promise<boolean>;
 } |
 {
   readonly kind: 'replace';

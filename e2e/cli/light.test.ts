@@ -94,8 +94,8 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 988, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 868, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_002, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 871, packages: [] }],
     ['earpiece inbox', ['inbox'], { kb: 880, packages: [] }],
     [
       'earpiece serve',

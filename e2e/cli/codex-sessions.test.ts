@@ -61,6 +61,12 @@ class AppServer implements AsyncDisposable {
     return this.#ask(key, 'tools/call', { _meta, name, arguments: { text: 'hi' } });
   }
 
+  /** Ends a gateway. */
+  async ends(key: string): Promise<void> {
+    this.#process.send({ key, end: true } satisfies Order);
+    await this.#until(() => this.#said.find((said) => said.key === key && said.ended));
+  }
+
   async #ask(key: string, method: string, params: object): Promise<string> {
     const id = this.#id++;
     this.#process.send({ key, line: JSON.stringify({ jsonrpc: '2.0', id, method, params }) } satisfies Order);
@@ -198,6 +204,19 @@ describe('sessions of one Codex process', { timeout: 60_000 }, () => {
     await shell.says(['send', '--to', `shop/codex#${S1}`, '--level', 'critical', '--as', 'anna', 'WORD-STOP']);
     expect(await codex.call('a', S1, { threadId: CHILD })).toContain('an interrupt waits for the main agent');
     expect(await codex.call('a', S1)).toContain('WORD-STOP');
+  });
+
+  it('stay active when the gateway of a sub-agent ends', async () => {
+    proves('hosts:codex-sessions');
+    await using shell = new Shell();
+    await using codex = new AppServer(shell);
+    await codex.hook(S1, 'UserPromptSubmit');
+    await codex.gateway('child');
+    await codex.call('child', S1, { threadId: CHILD });
+    await codex.call('child', S1, { threadId: CHILD, name: 'get_notifications' });
+    await codex.ends('child');
+    expect(await shell.says(['send', '--to', 'shop/*', 'WORD-ALL'])).toContain(S1);
+    expect(await codex.hook(S1, 'PostToolUse')).toContain('WORD-ALL');
   });
 
   it.each(['stdio', 'HTTP'])('are separate behind an HTTP gateway before a server over %s', async (kind) => {

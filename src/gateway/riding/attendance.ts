@@ -52,12 +52,12 @@ export class Attendance {
     await begins;
   }
 
-  async leave(identity: Identity): Promise<void> {
+  /** Records that the connection is closed. `hostReportsEnd`: whether the host itself reports the end of its session. */
+  async leave({ hostReportsEnd }: { readonly hostReportsEnd: boolean }): Promise<void> {
     const conversation = this.#conversation;
     if (conversation === undefined) return;
     await this.#arrived;
-    // A host that binds its process also reports the end of its session.
-    await leave(conversation, { connection: this.#connection, hostReportsEnd: identity.by === 'binding' });
+    await leave(conversation, { connection: this.#connection, hostReportsEnd });
   }
 
   async #begin(conversation: Conversation, nested: boolean | undefined): Promise<void> {

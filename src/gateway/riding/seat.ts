@@ -53,10 +53,13 @@ export class Seat {
     return conversation;
   }
 
-  /** Records that the connection is open, unless only its calls name the conversation. */
+  /**
+   * Records that the connection is open, unless only its calls name the conversation. A sub-agent does not count, because its end
+   * is not the end of the conversation.
+   */
   async opened(): Promise<void> {
     const conversation = await this.conversation();
-    if (!this.identity.untilCall) await this.#attendance.arrive(conversation);
+    if (!this.identity.untilCall && !this.#isSubagent) await this.#attendance.arrive(conversation);
   }
 
   /** Returns the conversation that hears an event about a server. Keeps the event until a call names the conversation. */
@@ -76,7 +79,13 @@ export class Seat {
 
   async closed(): Promise<void> {
     await this.#conversation?.catch(() => undefined);
-    if (this.#identity) await this.#attendance.leave(this.#identity);
+    // A host that binds its process also reports the end of its session.
+    const hostReportsEnd = this.#identity?.by === 'binding' || this.#isSubagent;
+    if (this.#identity) await this.#attendance.leave({ hostReportsEnd });
+  }
+
+  get #isSubagent(): boolean {
+    return this.connection.caller?.subagent === true;
   }
 
   /**

@@ -1,7 +1,7 @@
 /** Sessions of Codex that run in one process, as in the desktop app. The test replaces Codex by a program of its name. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { symlinkSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -49,8 +49,8 @@ class AppServer implements AsyncDisposable {
   }
 
   /** Starts a gateway, which Codex does for each session. */
-  async gateway(key: string, server: readonly string[] = [ECHO]): Promise<void> {
-    this.#process.send({ key, words: ['gateway', '--', process.execPath, ...server] } satisfies Order);
+  async gateway(key: string, server: readonly string[] = ['--', process.execPath, ECHO]): Promise<void> {
+    this.#process.send({ key, words: ['gateway', ...server] } satisfies Order);
     const clientInfo = { name: 'codex-mcp-client', version: '0.169.0' };
     await this.#ask(key, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
   }
@@ -206,6 +206,25 @@ describe('sessions of one Codex process', { timeout: 60_000 }, () => {
     expect(await codex.call('a', S1)).toContain('WORD-STOP');
   });
 
+  it('hear of a server that failed before the first call', async () => {
+    proves('hosts:codex-sessions');
+    await using shell = new Shell();
+    const servers = join(shell.folder, 'servers.json');
+    const node = process.execPath;
+    const mcpServers = { good: { command: node, args: [ECHO] }, broken: { command: node, args: ['-e', 'process.exit(3)'] } };
+    writeFileSync(servers, JSON.stringify({ mcpServers }));
+    await using codex = new AppServer(shell);
+    await codex.gateway('a', ['--servers', servers]);
+    const heard = [
+      await codex.call('a', S1, { name: 'good__echo' }),
+      await codex.call('a', S1, { name: 'good__echo' }),
+      await codex.call('a', S2, { name: 'good__echo' }),
+      await codex.call('a', S2, { name: 'good__echo' }),
+    ];
+    expect(times(heard, 'MCP server `broken`').slice(0, 2).toSorted()).toEqual([0, 1]);
+    expect(times(heard, 'MCP server `broken`').slice(2)).toEqual([0, 0]);
+  });
+
   it('stay active when the gateway of a sub-agent ends', async () => {
     proves('hosts:codex-sessions');
     await using shell = new Shell();
@@ -262,7 +281,7 @@ describe('sessions of one Codex process', { timeout: 60_000 }, () => {
     proves('hosts:codex-sessions');
     await using shell = new Shell();
     await using codex = new AppServer(shell);
-    await codex.gateway('a', ['-e', FORGER]);
+    await codex.gateway('a', ['--', process.execPath, '-e', FORGER]);
     for (const session of [S1, S2]) await codex.hook(session, 'UserPromptSubmit');
     await shell.says(['send', '--to', `shop/codex#${S2}`, '--id', 'TWO', 'WORD-TWO']);
     expect(times([await codex.call('a', S1), await codex.call('a', S1)], 'WORD-TWO')).toEqual([0, 0]);

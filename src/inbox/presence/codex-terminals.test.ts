@@ -20,6 +20,12 @@ describe('the terminal of a session in the shared server of Codex', () => {
     ['a terminal that names the folder', [terminal(1, 0, '/', ['codex', '-C', '/srv/shop'])], 0, 1],
     ['the terminal that existed when the session began', [terminal(1, 0), terminal(2, 9 * MINUTE)], 5 * MINUTE, 1],
     ['the terminal that has just started', [terminal(1, 0), terminal(2, 5 * MINUTE)], 5 * MINUTE + 3_000, 2],
+    [
+      'no terminal if two have just started',
+      [terminal(1, 5 * MINUTE), terminal(2, 5 * MINUTE + 900)],
+      5 * MINUTE + 3_000,
+      'several',
+    ],
     ['no terminal if the first may show it after `/new`', [terminal(1, 0), terminal(2, MINUTE)], MINUTE + 20_000, 'several'],
     ['no terminal if two may show a later session', [terminal(1, 0), terminal(2, MINUTE)], 9 * MINUTE, 'several'],
     ['no terminal if two may show a resumed session', [terminal(1, 5 * MINUTE), terminal(2, 6 * MINUTE)], 0, 'several'],

@@ -32,7 +32,7 @@ const WITH_VALUE =
 /** Times of processes are exact to a second or two. */
 const INEXACT_MS = 2_000;
 /**
- * If several terminals are open, a session that begins within this time after the start of the newest terminal is the session of
+ * If several terminals are open, a session that begins within this time after the start of only one terminal is the session of
  * that terminal. Measured: if Codex asks no question first, that session begins about 3 s after the terminal. A longer time would
  * include more of the sessions that begin with `/new` in another terminal.
  */
@@ -53,10 +53,10 @@ export function terminalOf(
 ): Terminal | 'several' | undefined {
   const here = terminalsIn(folder, terminals);
   if (here.length <= 1) return here[0];
-  const before = here.filter(({ since }) => since <= beganAt + INEXACT_MS).toSorted((a, b) => a.since - b.since);
-  const newest = before.at(-1);
-  if (newest === undefined) return 'several';
-  return before.length === 1 || beganAt - newest.since <= FIRST_SESSION_MS ? newest : 'several';
+  const before = here.filter(({ since }) => since <= beganAt + INEXACT_MS);
+  const justBefore = before.filter(({ since }) => beganAt - since <= FIRST_SESSION_MS);
+  const [only, ...others] = before.length === 1 ? before : justBefore;
+  return only === undefined || others.length > 0 ? 'several' : only;
 }
 
 /** Returns the terminals of Codex whose sessions work in the folder. */

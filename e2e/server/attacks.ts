@@ -8,6 +8,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import type { LogKey } from '../../src/core/address.ts';
+import type { NotificationId } from '../../src/core/notification.ts';
+import type { Stored } from '../../src/core/records.ts';
 import { receiverFrom, type WebhookReceiver } from '../../src/sources/webhooks/index.ts';
 import { onSocket, statusOf } from './raw.ts';
 import type { Stage, StageOptions } from './stage.ts';
@@ -474,7 +477,18 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       seen: 'only notifications for `a`, and notifications for its agent that name no conversation and that no other conversation has taken',
       attempt: async (s) => {
         const one = await s.as({ kind: 'agent', project: 'shop', agent: 'coder', conversation: 'a' });
-        for (const to of ['shop/coder#a', 'shop/coder#b', 'shop/coder', 'shop/writer']) await s.inbox.queue(to, { message: to });
+        const log = 'shop/coder' as LogKey;
+        for (const to of ['shop/coder#a', 'shop/coder', 'shop/writer']) await s.inbox.queue(to, { message: to });
+        const other = { message: 'shop/coder#b', key: 'build', kind: 'test.build' };
+        for (const id of ['b-first', 'b-folded']) await s.inbox.queue('shop/coder#b', { ...other, id });
+        await s.inbox.queue('shop/coder#b', { message: 'shop/coder#b', id: 'b-read', level: 'critical' });
+        await s.client.withdraw('b-first', { log });
+        await s.client.read('b-read', { log });
+        // Housekeeping writes one record about notifications of several conversations.
+        const [mine] = (await one.notifications({ conversation: 'a' })).items.filter(({ conversation }) => conversation === 'a');
+        const both = [mine?.id ?? '', 'b-read'] as NotificationId[];
+        await s.inbox.store.append(log, [{ type: 'notification_observed', ids: both, evidence: 'both' }]);
+        await s.inbox.queue('shop/coder#a', { message: 'last' });
         await s.inbox.conversation('shop/coder#b').seen();
         const listed = (await one.notifications()).items.map(({ message }) => message);
         const agents = (await one.agents()).items.flatMap(({ log, conversations }) => [
@@ -482,17 +496,25 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
           ...conversations.map(({ address }) => address),
         ]);
         const end = new AbortController();
-        const streamed: unknown[] = [];
-        for await (const { body } of one.stream({ after: 0, signal: end.signal })) {
-          streamed.push(body['message' as never]);
-          if (streamed.length === 2) end.abort();
+        const streamed: Stored[] = [];
+        for await (const record of one.stream({ after: 0, signal: end.signal })) {
+          streamed.push(record);
+          if (record.body['message' as never] === 'last') end.abort();
         }
+        const read = [
+          streamed,
+          (await one.log({ log })).items,
+          (await one.records('shop/coder#a')).items,
+          (await one.search('shop/coder#a', { q: 'withdrawn' })).items,
+        ];
         const fine =
-          JSON.stringify([listed.toSorted(), streamed.map(String).toSorted(), agents]) ===
-          JSON.stringify([['shop/coder', 'shop/coder#a'], ['shop/coder', 'shop/coder#a'], ['shop/coder']]);
+          JSON.stringify([listed.toSorted(), agents]) ===
+            JSON.stringify([['last', 'shop/coder', 'shop/coder#a'], ['shop/coder']]) &&
+          read.slice(0, 3).every((records) => JSON.stringify(records).includes(`"ids":["${mine?.id}"]`)) &&
+          !/b-first|b-folded|b-read|#b/u.test(JSON.stringify(read));
         return fine
           ? 'only notifications for `a`, and notifications for its agent that name no conversation and that no other conversation has taken'
-          : JSON.stringify([listed, streamed, agents]);
+          : JSON.stringify([listed, agents, read]);
       },
     },
     {

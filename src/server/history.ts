@@ -4,7 +4,9 @@ import { defined } from '../core/defined.ts';
 import type { RecordsPage } from '../wire/api.ts';
 import type { Stored } from '../core/records.ts';
 import type { Inbox } from '../inbox/index.ts';
+import { Named } from './named.ts';
 import { Chunks, PageBytes } from './page-bytes.ts';
+import type { Principal } from './tokens.ts';
 
 export type HistoryQuery = {
   /** The log to read. Without a log, the query reads the positions of the whole store. */
@@ -17,6 +19,8 @@ export type HistoryQuery = {
   /** Whether to return the last page instead of the first. Default: only if `before` is given. */
   readonly newest?: boolean | undefined;
   readonly limit: number;
+  /** The reader. The page holds only what the reader may see. */
+  readonly who: Principal;
   readonly wants: (record: Stored) => boolean;
 };
 
@@ -30,7 +34,7 @@ const MAX_POSITIONS = 20_000;
 const CHUNK = 500;
 
 export async function history(inbox: Inbox, query: HistoryQuery): Promise<RecordsPage> {
-  const { log, project, limit, wants } = query;
+  const { log, project, limit, who, wants } = query;
   const newest = query.newest ?? query.before !== undefined;
   const head = await inbox.store.head();
   const bottom = query.after ?? 0;
@@ -56,10 +60,12 @@ export async function history(inbox: Inbox, query: HistoryQuery): Promise<Record
       limit: chunk,
       newestFirst: newest,
     });
+    const sees = await new Named(inbox.store, records).seenBy(who);
     for (const record of records) {
-      if (wants(record)) {
-        if (!room.take([record])) return page();
-        found.push(record);
+      const shown = wants(record) ? sees(record) : undefined;
+      if (shown !== undefined) {
+        if (!room.take([shown])) return page();
+        found.push(shown);
       }
       if (newest) upTo = record.seq - 1;
       else after = record.seq;

@@ -9,6 +9,8 @@ import { isType, notificationOf, type Stored } from '../core/records.ts';
 import type { Inbox } from '../inbox/index.ts';
 import type { Scope } from './authority.ts';
 import { positionAt } from './in-time.ts';
+import { Named } from './named.ts';
+import type { Principal } from './tokens.ts';
 
 export type SearchQuery = {
   readonly log: LogKey;
@@ -19,6 +21,7 @@ export type SearchQuery = {
   /** Exclusive. */
   readonly before?: number | undefined;
   readonly limit: number;
+  readonly who: Principal;
   readonly wants: (record: Stored) => boolean;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
@@ -29,7 +32,7 @@ const MAX_CHARS = 32_000_000;
 const CHUNK = 100;
 
 export async function search(inbox: Inbox, query: SearchQuery): Promise<SearchPage> {
-  const { log, words, from, to, before, limit, wants, signal } = query;
+  const { log, words, from, to, before, limit, who, wants, signal } = query;
   const head = await inbox.store.head();
   const items: Hit[] = [];
   const end = Math.min(before ?? head + 1, await positionAt(inbox, log, to));
@@ -45,12 +48,14 @@ export async function search(inbox: Inbox, query: SearchQuery): Promise<SearchPa
   });
   while (!signal.aborted) {
     const records = await inbox.store.read({ log, upTo, limit: CHUNK, newestFirst: true });
+    const sees = await new Named(inbox.store, records).seenBy(who);
     for (const record of records) {
       if (record.at < from) return page(false);
       last = record;
       looked++;
-      if (!wants(record)) continue;
-      const said = saidIn(record);
+      const shown = wants(record) ? sees(record) : undefined;
+      if (shown === undefined) continue;
+      const said = saidIn(shown);
       chars += said?.text.length ?? 0;
       if (said !== undefined && (words.in(lines(said.text, said.also)) || words.are(said.id)))
         items.push(hitOf(record, said, words));

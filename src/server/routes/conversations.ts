@@ -4,7 +4,7 @@ import type { Effect, InterruptReply, QueuedReply, RecordsPage } from '../../wir
 import type { Action } from '../../core/notification.ts';
 import type { Stored } from '../../core/records.ts';
 import { isIn, type Inbox } from '../../inbox/index.ts';
-import { concerns, maySee, mustLead, mustRead, scopeOf } from '../authority.ts';
+import { concerns, mustLead, mustRead, scopeOf } from '../authority.ts';
 import { answers, createRoute, flag, inPath, jsonBody, limitQuery, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { history } from '../history.ts';
@@ -53,8 +53,8 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       const who = principalOf(c);
       mustRead(who, { log, conversation });
       const lineage = await inbox.lineage({ log, id: conversation as ConversationId });
-      const wants = (record: Stored): boolean => (concerns(record, conversation) || isIn(lineage, record)) && maySee(who, record);
-      return reply<RecordsPage>(c, await history(inbox, { log, wants, ...c.req.valid('query') }));
+      const wants = (record: Stored): boolean => concerns(record, conversation) || isIn(lineage, record);
+      return reply<RecordsPage>(c, await history(inbox, { log, who, wants, ...c.req.valid('query') }));
     },
   );
 
@@ -72,9 +72,8 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       const who = principalOf(c);
       const { log, project, ...page } = c.req.valid('query');
       const scope = scopeOf(who, { log, project });
-      const wants = (record: Stored): boolean =>
-        maySee(who, record) && (scope.conversation === undefined || concerns(record, scope.conversation));
-      return reply<RecordsPage>(c, await history(inbox, { log: scope.log, project: scope.project, wants, ...page }));
+      const wants = (record: Stored): boolean => scope.conversation === undefined || concerns(record, scope.conversation);
+      return reply<RecordsPage>(c, await history(inbox, { log: scope.log, project: scope.project, who, wants, ...page }));
     },
   );
 

@@ -6,7 +6,7 @@ import type { ConversationId } from '../../core/address.ts';
 import type { SearchPage } from '../../wire/api.ts';
 import type { Stored } from '../../core/records.ts';
 import { isIn } from '../../inbox/index.ts';
-import { concerns, maySee, mustRead } from '../authority.ts';
+import { concerns, mustRead } from '../authority.ts';
 import {
   answers,
   createRoute,
@@ -56,11 +56,11 @@ export function searchRoutes(api: Api, { inbox }: Deps): void {
       const who = principalOf(c);
       mustRead(who, { log, conversation });
       const lineage = await inbox.lineage({ log, id: conversation as ConversationId });
-      const wants = (record: Stored): boolean => (concerns(record, conversation) || isIn(lineage, record)) && maySee(who, record);
+      const wants = (record: Stored): boolean => concerns(record, conversation) || isIn(lineage, record);
       const { signal } = c.req.raw;
       return reply<SearchPage>(
         c,
-        await search(inbox, { log, words: new Words(q ?? ''), ...times, before, limit, wants, signal }),
+        await search(inbox, { log, words: new Words(q ?? ''), ...times, before, limit, who, wants, signal }),
       );
     },
   );

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { proves } from '../../../e2e/verifies.ts';
 import type { LogKey } from '../../core/address.ts';
 import type { Store } from '../../core/ports.ts';
+import type { Draft } from '../../core/records.ts';
 import { memoryStore } from '../../stores/memory.ts';
 import { Metrics } from '../metrics.ts';
 import { NO_TELEMETRY } from '../telemetry.ts';
@@ -264,4 +265,37 @@ it('unread streams are cut off if their buffers together are too large', async (
   // The unread records of each stream have 200 kB, so at most five of the 20 streams fit.
   await vi.waitFor(() => expect(cut).toBeGreaterThanOrEqual(15));
   await small.stop();
+});
+
+it('a live stream of a token for one conversation gets no record about notifications of another conversation', async () => {
+  const { token } = await tokens.create({ kind: 'agent', name: 'a', project: 'shop', agent: 'coder', conversation: 'a' });
+  const narrow = (await tokens.check(token)) as Principal;
+  const queued = async (id: string, conversation: string): Promise<number> => {
+    const body = { type: 'system_notification_queued', id, kind: { source: 'x', name: 'y' }, message: id, conversation };
+    const appended = await store.append(LOG, [body as Draft]);
+    return appended.kind === 'appended' ? (appended.records[0]?.seq ?? 0) : 0;
+  };
+  const closed = (ids: readonly string[]): Promise<unknown> =>
+    store.append(LOG, [
+      { type: 'notification_closed', ids, counts: ids.map(() => 1), outcome: 'withdrawn', by: 'x', reason: 'y' },
+    ]);
+  await queued('mine', 'a');
+  await queued('other', 'b');
+  const body = await hub.open(narrow, { project: 'shop', log: LOG, conversation: 'a' });
+  const wide = new Reader(await hub.open(who, { log: LOG }));
+  await queued('live', 'a');
+  await wide.until(1);
+  await closed(['other']);
+  await queued('another', 'b');
+  await closed(['mine', 'another']);
+  await queued('last', 'a');
+  await wide.until(5);
+  let text = '';
+  for await (const bytes of body) {
+    text += new TextDecoder().decode(bytes);
+    if (text.includes('"last"')) break;
+  }
+  expect(text).not.toContain('other');
+  expect(text).toContain('"ids":["mine"]');
+  expect(text).toContain('"counts":[1]');
 });

@@ -14,6 +14,7 @@ import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
 import { isType, type Draft, type Stored } from '../../core/records.ts';
 import type { Metrics } from '../metrics.ts';
+import { Named } from '../named.ts';
 import type { Telemetry } from '../telemetry.ts';
 import { ProblemError } from '../problems.ts';
 import type { Principal, Tokens } from '../tokens.ts';
@@ -225,10 +226,11 @@ export class Hub implements Streams {
     // The tokens are checked first, so that a stream whose token was revoked gets no later record.
     await this.#checkTokens();
     const encoded = new Map<Stored, Uint8Array>();
+    const named = new Named(this.#options.store, page);
     let written = 0;
     // The loop includes streams that join during the loop. Such a stream skips the records that it already has.
     for (const stream of this.#live) {
-      stream.push(page, encoded);
+      stream.push(page, await named.seenBy(stream.who), encoded);
       if (++written % WRITES_A_TURN === 0) await nextTurn();
     }
     this.#position = page.at(-1)?.seq ?? this.#position;

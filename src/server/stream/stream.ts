@@ -2,8 +2,9 @@
 import { defined } from '../../core/defined.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Stored } from '../../core/records.ts';
-import { concerns, maySee, type Scope } from '../authority.ts';
+import { concerns, type Scope } from '../authority.ts';
 import type { Metrics } from '../metrics.ts';
+import { Named, type Sees } from '../named.ts';
 import type { Principal } from '../tokens.ts';
 
 const MAX_BEHIND_BYTES = 512 * 1024;
@@ -99,15 +100,16 @@ export class Stream {
     );
   }
 
-  /** Sends the matching records of a page. The hub calls this method. */
-  push(page: readonly Stored[], encoded: Map<Stored, Uint8Array>): void {
+  /** Sends the matching records of a page, as the reader `sees` them. The hub calls this method. */
+  push(page: readonly Stored[], sees: Sees, encoded: Map<Stored, Uint8Array>): void {
     for (const record of page) {
       if (this.#mode !== 'live') return;
       if (record.seq <= this.#at) continue;
       this.#at = record.seq;
-      if (!this.#wants(record)) continue;
-      let bytes = encoded.get(record);
-      if (bytes === undefined) encoded.set(record, (bytes = encode(record)));
+      const shown = this.#wants(record) ? sees(record) : undefined;
+      if (shown === undefined) continue;
+      let bytes = encoded.get(shown);
+      if (bytes === undefined) encoded.set(shown, (bytes = encode(shown)));
       this.#give(bytes);
     }
   }
@@ -162,6 +164,7 @@ export class Stream {
       ...(log !== undefined || project === undefined ? {} : { project }),
       ...defined({ types: this.#query.types }),
     });
+    const sees = await new Named(store, page).seenBy(this.who);
     if (this.#mode !== 'catching_up') return true;
     const sentBefore = this.#sent;
     for (const record of page) {
@@ -170,7 +173,8 @@ export class Stream {
         this.#page = Math.max(1, page.indexOf(record));
         return true;
       }
-      if (this.#wants(record)) this.#give(encode(record), true);
+      const shown = this.#wants(record) ? sees(record) : undefined;
+      if (shown !== undefined) this.#give(encode(shown), true);
       this.#at = record.seq;
     }
     if (page.length < this.#page) this.#at = Math.max(this.#at, upTo);
@@ -187,8 +191,7 @@ export class Stream {
     if (log !== undefined && record.log !== log) return false;
     if (project !== undefined && log === undefined && !record.log.startsWith(`${project}/`)) return false;
     if (this.#types !== undefined && !this.#types.has(record.body.type)) return false;
-    if (conversation !== undefined && !concerns(record, conversation)) return false;
-    return maySee(this.who, record);
+    return conversation === undefined || concerns(record, conversation);
   }
 
   /** Sends an encoded record, and counts it for the metrics. */

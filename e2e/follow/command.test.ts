@@ -1,8 +1,9 @@
 /** `earpiece follow -- <command>` with real programs: their output passes through, and the agent is notified of their errors. */
 import { spawn } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { spawn as spawnPty } from '@lydell/node-pty';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -88,6 +89,30 @@ describe('a followed command', () => {
     running.process.kill('SIGINT');
     await running.ended;
     expect(await open()).toEqual([]);
+  }, 60_000);
+
+  it('after unfollow, the command goes on, and neither its errors nor its end are reported', async () => {
+    const script = `
+const fs = require('node:fs');
+console.log('a.ts(1,1): error TS2304: first');
+const tick = setInterval(() => {
+  if (fs.existsSync('more')) console.log('a.ts(2,2): error TS2305: second'), fs.rmSync('more'), fs.writeFileSync('said', '');
+  if (fs.existsSync('end')) clearInterval(tick), (process.exitCode = 3);
+}, 50);`;
+    const running = shell.begin(follow(process.execPath, '-e', script));
+    await until((all) => all.some((line) => line.includes('first')));
+    expect(await shell.says(['unfollow', 'f1'])).toMatch(/ is no longer followed; the command continues\n$/u);
+    expect(await open()).toEqual([]);
+    writeFileSync(join(shell.folder, 'more'), '');
+    while (!existsSync(join(shell.folder, 'said'))) await pause(50);
+    // The end of the program waits for the reports of its output.
+    writeFileSync(join(shell.folder, 'end'), '');
+    expect(await running.ended).toMatchObject({ code: 3, stderr: '' });
+    expect(await open()).toEqual([]);
+    expect((await ear.store.read({ types: ['system_notification_queued'] })).length).toBe(1);
+    expect(await shell.json(['following'])).toEqual([]);
+    const settings = new DatabaseSync(shell.db).prepare("SELECT key FROM settings WHERE key LIKE 'follower%'").all();
+    expect(settings).toEqual([]);
   }, 60_000);
 
   it('in the shell of an agent, notifies this agent', async () => {

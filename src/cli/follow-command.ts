@@ -36,10 +36,11 @@ export async function followCommand(words: readonly string[], options: FollowOpt
   const to = formatAddress(await receiverOf(config, options.to));
   const matchers = matchersOf(config, options.matcher);
   const ear = await openInbox({ ...(options.db === undefined ? {} : { flags: { db: options.db } }), thread: true });
+  const { store, project, emitter } = ear;
   const followed = await begun(ear, label, to);
   const untold: Error[] = [];
   const last = new LastLines(EXCERPT_FROM);
-  const output = followOutput({ store: ear.store, emitter: ear.emitter, now: () => Date.now(), matchers }, followed, {
+  const output = followOutput({ store, project, emitter, now: () => Date.now(), matchers }, followed, {
     trouble: (error) => untold.push(error),
     // The report of the exit does not repeat the lines of reported problems.
     told: () => last.forget(),
@@ -75,8 +76,8 @@ export async function followCommand(words: readonly string[], options: FollowOpt
   const stopped = interrupted || wasStopped(outcome);
   // If the reader of the output has gone, the program may have ended before it fixed or printed an error. So the problems stay
   // open.
-  const { fresh, reported } = await output.ended(stopped || !(isFailure(outcome) || lostItsReader(outcome)));
-  if (!stopped && outcome.kind !== 'not_started') {
+  const left = await output.ended(stopped || !(isFailure(outcome) || lostItsReader(outcome)));
+  if (left !== undefined && !stopped && outcome.kind !== 'not_started') {
     const lines = last.read();
     const event = makeEvent(
       eventOf({
@@ -88,13 +89,13 @@ export async function followCommand(words: readonly string[], options: FollowOpt
         outcome,
         durationMs: performance.now() - startedAt,
         lastLines: excerpt(lines, SHOWN, isFailure(outcome)),
-        problems: fresh,
-        reported,
+        problems: left.fresh,
+        reported: left.reported,
         levelOnFailure: 'error',
       }),
       { id: randomUUID(), now: Date.now() },
     );
-    await ear.emitter.emit(event).catch((error: Error) => untold.push(error));
+    await emitter.emit(event).catch((error: Error) => untold.push(error));
   }
   await over(ear, followed).catch((error: Error) => untold.push(error));
   signals.release();

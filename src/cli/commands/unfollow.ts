@@ -7,7 +7,7 @@ import { plain, print, printJson } from '../terminal.ts';
 export function unfollow(command: CommandLine): void {
   command
     .description(
-      'Stops following one thing of this project. Name the thing by its id in the list of earpiece following. Unread notifications about the thing are withdrawn, except notifications about files and about the branch.',
+      'Stops following one thing of this project. Name the thing by its id in the list of earpiece following. Unread notifications about the thing are withdrawn, except notifications about files and about the branch. A followed command continues to run, but its errors and its end are no longer reported.',
     )
     .example('earpiece unfollow f1')
     .action(async (id: string, options: GlobalOptions) => {
@@ -26,7 +26,8 @@ export function unfollow(command: CommandLine): void {
           );
         }
         if (options.json) return printJson({ id, followed: false });
-        print(`${plain(follow.nameOf(removed))} is no longer followed`);
+        const goesOn = removed.what.kind === 'command' ? '; the command continues' : '';
+        print(`${plain(follow.nameOf(removed))} is no longer followed${goesOn}`);
       });
     });
 }

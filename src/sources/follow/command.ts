@@ -1,6 +1,7 @@
 /**
  * Follows a program that runs in the person's terminal. A printed error stays open until a later build no longer prints the
- * error. All errors end if the program ends without an error, or if a person stops the program.
+ * error. All errors end if the program ends without an error, or if a person stops the program. After `unfollow`, the program
+ * continues, and nothing more is reported.
  */
 import { defined } from '../../core/defined.ts';
 import { checksum, type Emitter } from '../../core/event.ts';
@@ -17,9 +18,9 @@ import {
   type Problem,
 } from '../problems/index.ts';
 import type { Standing } from './follower.ts';
-import { keepState, stateOf, type Followed, type Group, type State } from './list.ts';
+import { following, keepState, stateOf, type Followed, type Group, type State } from './list.ts';
 import type { Surroundings } from './look-after.ts';
-import { caughtUp, reportsOf, tell, UNHEARD } from './tell.ts';
+import { caughtUp, reportsOf, tell, tellEnd, UNHEARD } from './tell.ts';
 
 /** The time to wait for more problems, so that problems that are printed together are reported together. */
 const TOGETHER_MS = 300;
@@ -32,9 +33,10 @@ export type Output = {
   readonly stderr: (chunk: Buffer) => void;
   /**
    * Records the end of the program. `well`: the program ended without an error, or a person stopped it, so no problem is open.
-   * First reports the fixed problems. Then resolves to the open problems for the report of the exit.
+   * First reports the fixed problems. Then resolves to the open problems for the report of the exit; undefined if the program is
+   * no longer followed.
    */
-  readonly ended: (well: boolean) => Promise<Left>;
+  readonly ended: (well: boolean) => Promise<Left | undefined>;
 };
 
 /** The open problems at the end: those that no report has named, and the number of those that were reported before. */
@@ -43,7 +45,7 @@ export type Left = { readonly fresh: readonly Problem[]; readonly reported: numb
 /** `trouble` gets the error if the last report fails. `told` is called after each earlier report of found or fixed problems. */
 type Listener = { readonly trouble: (error: Error) => void; readonly told?: () => void };
 
-type Place = Pick<Surroundings, 'store' | 'now'> & { readonly emitter: Emitter; readonly matchers: Matchers };
+type Place = Pick<Surroundings, 'store' | 'now' | 'project'> & { readonly emitter: Emitter; readonly matchers: Matchers };
 
 /** Follows the output of a program, and never throws. */
 export function followOutput(place: Place, followed: Followed, on: Listener): Output {
@@ -93,6 +95,7 @@ export function followOutput(place: Place, followed: Followed, on: Listener): Ou
         on.trouble(error);
         return new Set<string>();
       });
+      if (telling.isOver) return undefined;
       const fresh = found.filter(([key]) => !reported.has(checksum(key))).map(([, { problem }]) => problem);
       return { fresh, reported: found.length - fresh.length };
     },
@@ -108,12 +111,18 @@ class Telling {
   readonly #onTold: () => void;
   #state: State | undefined;
   #said = '';
+  #isOver = false;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(place: Place, { uid, to }: Followed, onTold: () => void = () => undefined) {
     this.#place = place;
     this.#group = { uid, tos: [to] };
     this.#onTold = onTold;
+  }
+
+  /** Whether `unfollow` has ended the follower. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   /**
@@ -133,6 +142,7 @@ class Telling {
   async #tell(all: readonly Standing[], ending: boolean): Promise<void> {
     const { store, now } = this.#place;
     const { uid } = this.#group;
+    if (await this.#ends()) return;
     const before = (this.#state ??= await caughtUp(this.#place, this.#group, begun(await stateOf(store, uid), now())));
     if (before === undefined) return;
     const standing = ending ? all.filter(({ key }) => before.told[key] !== undefined) : all;
@@ -146,9 +156,22 @@ class Telling {
     await keepState(store, uid, after);
     fault('follow.kept');
     this.#state = after;
+    if (await this.#ends()) {
+      // The follower ended during this report, so its end did not withdraw this report.
+      await tellEnd(this.#group, after, this.#place.emitter);
+      await keepState(store, uid, undefined);
+      return;
+    }
     if (!heard) return;
     this.#said = wanted;
     if (!ending && reports.length > 0) this.#onTold();
+  }
+
+  /** An ended follower stays ended, even if a later run of the same command gets its uid. */
+  async #ends(): Promise<boolean> {
+    const { store, project } = this.#place;
+    this.#isOver ||= !(await following(store, project)).some(({ uid }) => uid === this.#group.uid);
+    return this.#isOver;
   }
 }
 

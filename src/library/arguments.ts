@@ -11,6 +11,8 @@ type Rule =
   | 'number'
   /** A number that is 0 or more. */
   | 'amount'
+  /** A whole number that is 0 or more, or `Infinity`. */
+  | 'count'
   | 'positive'
   /** The number of a port, where 0 means any free port. */
   | 'port'
@@ -148,6 +150,7 @@ const FITS: Readonly<Record<Exclude<Rule & string, 'any' | 'json'>, (value: unkn
   name: isName,
   number: (value) => typeof value === 'number' && !Number.isNaN(value),
   amount: (value) => typeof value === 'number' && value >= 0,
+  count: (value) => (Number.isInteger(value) ? (value as number) >= 0 : value === Number.POSITIVE_INFINITY),
   positive: (value) => typeof value === 'number' && value > 0,
   port: (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535,
   url: (value) => typeof value === 'string' && /^https?:$/u.test(URL.parse(value)?.protocol ?? ''),
@@ -255,6 +258,7 @@ function describe(rule: Rule): string {
     name: 'a text that is not blank',
     number: 'a number',
     amount: 'a number that is 0 or more',
+    count: 'a whole number that is 0 or more',
     positive: 'a number greater than 0',
     port: 'a whole number from 0 to 65535',
     url: 'a URL such as "http://127.0.0.1:4747"',

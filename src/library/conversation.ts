@@ -242,7 +242,7 @@ export class Conversation {
    * and unread.
    */
   async notifications(options: { readonly mark?: boolean; readonly limit?: number } = {}): Promise<Notifications> {
-    check('notifications', options, { mark: 'flag', limit: 'amount' });
+    check('notifications', options, { mark: 'flag', limit: 'count' });
     await this.#goOn();
     const { offer, ...pulled } = await this.#inner.pull({ mark: true, ...options });
     const settling = settledOnce(offer);

@@ -347,7 +347,17 @@ describe('stores and sources refuse', () => {
       () => ear.mute('coder', '*', { by: 'anna', forMs: -1 }),
       'mute: forMs must be a number greater than 0, got -1',
     ],
-    ['a negative limit of tasks', () => ear.tasks.list({ limit: -1 }), 'list: limit must be a number that is 0 or more, got -1'],
+    [
+      'a negative limit of tasks',
+      () => ear.tasks.list({ limit: -1 }),
+      'list: limit must be a whole number that is 0 or more, got -1',
+    ],
+    ['half a task', () => ear.tasks.list({ limit: 1.5 }), 'list: limit must be a whole number that is 0 or more, got 1.5'],
+    [
+      'half a notification',
+      () => ear.conversation('coder').notifications({ limit: 1.5 }),
+      'notifications: limit must be a whole number that is 0 or more, got 1.5',
+    ],
     [
       'a project folder that does not exist',
       () => openEarpiece({ db: 'memory:', cwd: '/nope/x' }),

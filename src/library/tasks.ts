@@ -52,7 +52,7 @@ export class Tasks {
 
   /** Lists tasks, newest first. Pass `next` as `before` to get the next page. */
   async list(query: TaskQuery = {}): Promise<{ readonly tasks: readonly Task[]; readonly next: string | null }> {
-    check('list', query, { statuses: { listOf: TASK_STATUSES }, assignee: 'text', before: 'text', limit: 'amount' });
+    check('list', query, { statuses: { listOf: TASK_STATUSES }, assignee: 'text', before: 'text', limit: 'count' });
     return this.#tasks.list(this.#project, query);
   }
 

@@ -1,10 +1,14 @@
 /** `generateText` and `ToolLoopAgent` of AI SDK 6 and 7, on a mock of the providers that also answers without a stream. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { aiSdk } from '../../src/ai-sdk/index.ts';
+import { DEFAULT_POLICY } from '../../src/core/policy.ts';
+import { Inbox } from '../../src/inbox/index.ts';
+import { memoryStore } from '../../src/stores/index.ts';
 import { startMock } from '../model/mock.ts';
 import { startTap, type Tap } from '../model/tap.ts';
 import { proves } from '../verifies.ts';
-import { call, Desk, MAJORS, text } from './stage.ts';
+import { ADDRESS, call, Desk, MAJORS, sdkOf, text } from './stage.ts';
 
 const APIS = ['openai-chat', 'openai-responses', 'anthropic'] as const;
 
@@ -97,6 +101,17 @@ describe.each(MAJORS.flatMap((major) => APIS.map((api) => [major, api] as const)
     desk.checkBytes();
     expect(await desk.receipts()).toEqual({ FIRST: 'delivered', SECOND: 'delivered' });
   });
+});
+
+it.each(MAJORS)('without a model, AI SDK %i fails with an error that names the missing option', async (major) => {
+  const { generateText, streamText } = await sdkOf(major);
+  await using inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY } });
+  const ear = aiSdk(inbox, ADDRESS);
+  for (const sdkCall of [generateText, streamText])
+    await expect(ear.run(sdkCall as never, { prompt: 'x' })).rejects.toMatchObject({
+      code: 'bad_argument',
+      message: "run: model must be a model of the AI SDK, got undefined; pass a model in the options, such as openai('gpt-5')",
+    });
 });
 
 describe('a conversation', () => {

@@ -169,7 +169,7 @@ export class Run<M extends Message, R> {
     await this.#carriers.dropped(this.#transcript.messages);
     if (abortSignal?.aborted) return { how: 'stopped', partial };
     if (request.signal.aborted) return { how: 'interrupted', partial };
-    if (failed) throw failed.error;
+    if (failed) throw withoutModel(failed.error, this.#options);
     return { how: 'complete', partial: '' };
   }
 
@@ -188,6 +188,19 @@ export class Run<M extends Message, R> {
     }
     this.#carriers.stepped();
   }
+}
+
+/**
+ * Explains the error of the SDK for a call without a model. A function of the caller may set the model itself, so a call without a
+ * model is tried.
+ */
+function withoutModel(error: unknown, { model }: CallOptions): unknown {
+  if (model != null || !(error instanceof TypeError) || !error.message.includes('specificationVersion')) return error;
+  return new EarpieceError(
+    'bad_argument',
+    `run: model must be a model of the AI SDK, got ${String(model)}; pass a model in the options, such as openai('gpt-5')`,
+    { cause: error },
+  );
 }
 
 const assistant = (text: string): Message => ({ role: 'assistant', content: [textPart(text.trimEnd())] });

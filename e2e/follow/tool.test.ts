@@ -102,6 +102,12 @@ it("a change that a person and an agent both follow is reported once; the agent 
   }
 }, 30_000);
 
+it('the name of a folder follows all files of this folder, as in the command', async () => {
+  mkdirSync(join(shell.folder, 'docs'));
+  expect(await follow({ files: 'docs' })).toContain('"follows":"files docs/"');
+  expect(await shell.says(['follow', 'files', 'docs', '--to', 'coder'])).toContain('files docs/');
+});
+
 it('the tool is limited to the project, this machine and this repository, and cannot end the followers of others', async () => {
   proves('follow:tool');
   writeFileSync(join(shell.folder, 'app.log'), '');

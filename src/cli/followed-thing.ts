@@ -152,7 +152,7 @@ function pathOf(value: string | undefined): string | undefined {
 }
 
 async function globsOf(globs: readonly string[]): Promise<readonly string[]> {
-  const { globProblem } = await import('../sources/files/index.ts');
+  const { globProblem, withSlash } = await import('../sources/files/index.ts');
   if (globs.length > MAX_GLOBS)
     throw new EarpieceError(
       'bad_argument',
@@ -168,21 +168,7 @@ async function globsOf(globs: readonly string[]): Promise<readonly string[]> {
       'bad_argument',
       `the globs ${globs.join(' ').slice(0, 80)} only exclude files; name the files to follow`,
     );
-  return globs.map(withSlash);
-}
-
-/** Adds a slash to the name of an existing folder, because only a glob that ends in a slash is a folder with all its files. */
-function withSlash(glob: string): string {
-  const name = glob.replace(/^!/u, '');
-  return !name.endsWith('/') && isFolder(resolve(name)) ? `${glob}/` : glob;
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
+  return globs.map((glob) => withSlash(process.cwd(), glob));
 }
 
 async function agentOf(ear: UserInbox, word: string, to: string | undefined): Promise<string> {

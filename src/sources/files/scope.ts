@@ -1,5 +1,6 @@
 /** Selects the files below a root that match globs and are not ignored. */
-import { relative, sep } from 'node:path';
+import { statSync } from 'node:fs';
+import { relative, resolve, sep } from 'node:path';
 import { hasControl } from '../wording.ts';
 import { expandBraces, hasOpenClass, matches, mayMatchBelow, parseGlob, type Pattern } from './glob.ts';
 import { Ignored } from './ignore.ts';
@@ -90,3 +91,19 @@ const groupsAsBraces = (path: string): string =>
   path.replaceAll(/[@?*+!]\(([^()]*)\)/gu, (_, inner: string) =>
     inner.includes('|') ? `{${inner.replaceAll('|', ',')}}` : inner,
   );
+
+/**
+ * Adds a slash to a glob that names an existing folder, because only a glob that ends in a slash is a folder with all its files.
+ */
+export function withSlash(folder: string, glob: string): string {
+  const name = glob.replace(/^!/u, '');
+  return !name.endsWith('/') && isFolder(resolve(folder, name)) ? `${glob}/` : glob;
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -8,7 +8,7 @@ import { EarpieceError } from '../../core/errors.ts';
 import type { Emitter } from '../../core/event.ts';
 import type { Inbox } from '../../inbox/index.ts';
 import { checkKnown } from '../../talk/index.ts';
-import { globProblem } from '../files/index.ts';
+import { globProblem, withSlash } from '../files/index.ts';
 import { CannotLook } from './follower.ts';
 import { add, following, groupOf, isFollowed, stateOf, type What } from './list.ts';
 import { patternOf } from './log.ts';
@@ -135,7 +135,7 @@ async function whatOf(call: FollowCall, { pull_request: pr, log, match, url, fil
     patternOf(match, 'match');
     return { kind: 'log', file: permittedLog(folder, log), match };
   }
-  if (files !== undefined) return { kind: 'files', folder, globs: [usable(files)] };
+  if (files !== undefined) return { kind: 'files', folder, globs: [withSlash(folder, usable(files))] };
   if (git !== undefined) {
     await checkRepository(folder, 'git');
     return { kind: 'git', folder };

@@ -76,7 +76,13 @@ test('wrong URLs are refused before anything is made', async () => {
       'there is no Earpiece database at postgres \\S+ nope: correct --from',
     ],
     [['--from', from, '--db', from, '--to', file()], 2, 'give either --from or --db, because both name the source'],
-    [['--from', from, '--to', shell.folder], 6, 'is a folder, not a database'],
+    [
+      ['--from', shell.folder, '--to', file()],
+      6,
+      `is a folder, not a database: name a file in that folder, e.g. ${shell.folder}/`,
+    ],
+    [['--from', from, '--to', shell.folder], 6, `is a folder, not a database: name a file in that folder, e.g. ${shell.folder}/`],
+    [['--from', import.meta.filename, '--to', file()], 6, 'is not an SQLite database .*: name another file with --from'],
     [['--from', from, '--cancel'], 7, 'is not being migrated, so there is nothing to cancel; leave --cancel out'],
   ];
   for (const [args, code, text] of cases) await refused(args, code, new RegExp(text, 'u'));

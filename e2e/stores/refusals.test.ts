@@ -43,7 +43,7 @@ const rows: readonly Row[] = [
     name: 'a folder',
     given: (path) => mkdirSync(path),
     code: 'store_refused',
-    says: (path) => `${path} is a folder, not a database: name a file in that folder, e.g. --db ${path}/earpiece.db`,
+    says: (path) => `${path} is a folder, not a database: name a file in that folder, e.g. ${path}/earpiece.db`,
   },
   {
     name: 'a folder that is a file',

@@ -17,7 +17,7 @@ export async function openEnd(url: string, option: string): Promise<End> {
       if (path === '' || path.startsWith('//'))
         throw bad(`${JSON.stringify(url)} names no file: write sqlite:/path/to/earpiece.db`);
       const { openSqliteEnd } = await import('../sqlite/move.ts');
-      return openSqliteEnd(path);
+      return openSqliteEnd(path, option);
     }
     case 'postgres':
     case 'postgresql': {

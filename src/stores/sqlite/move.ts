@@ -32,19 +32,22 @@ import { realPath } from './files.ts';
 import { ItemIndex } from './item-index.ts';
 import { Logs } from './logs.ts';
 import { APPLICATION_ID, MOVING_ID, VERSION } from './migrations.ts';
+import { namedBy } from './refusals.ts';
 import { Turns } from './turns.ts';
 import { verify } from './verify.ts';
 
 const TABLES = ['records', 'items', 'loose', 'conversations', 'bindings', 'withheld', 'settings', 'logs', 'meta'];
 const CHANGES = ['INSERT', 'UPDATE', 'DELETE'];
 
-export const openSqliteEnd = (path: string): End => new SqliteEnd(resolve(path));
+/** `option`: the option that named the path, for errors. */
+export const openSqliteEnd = (path: string, option: string): End => new SqliteEnd(resolve(path), option);
 
 class SqliteEnd implements End {
   readonly engine = 'sqlite';
   readonly name: string;
   readonly address: string;
   readonly #path: string;
+  readonly #option: string;
   readonly #turns: Turns;
   /**
    * The numbers of logs. These numbers need no correction after a rollback, because a failed transaction ends the work of this
@@ -53,8 +56,9 @@ class SqliteEnd implements End {
   readonly #numbers = new Map<LogKey, number>();
   #db: Database | undefined;
 
-  constructor(path: string) {
+  constructor(path: string, option: string) {
     this.#path = path;
+    this.#option = option;
     this.name = `sqlite ${path}`;
     this.address = `sqlite:${path}`;
     this.#turns = new Turns(path, PATIENCE_MS);
@@ -239,15 +243,22 @@ class SqliteEnd implements End {
   }
 
   #read<T>(work: (db: Database) => T): Promise<T> {
-    return this.#turns.read(() => work(this.#open()), {});
+    return this.#named(this.#turns.read(() => work(this.#open()), {}));
   }
 
   #change<T>(work: (db: Database) => T): Promise<T> {
-    return this.#turns.write(() => {
+    const write = this.#turns.write(() => {
       const db = this.#open();
       db.follow(true);
       return db.write(() => work(db));
     }, {});
+    return this.#named(write);
+  }
+
+  #named<T>(work: Promise<T>): Promise<T> {
+    return work.catch((error: unknown) => {
+      throw namedBy(error, this.#option);
+    });
   }
 }
 

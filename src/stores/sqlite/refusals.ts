@@ -42,7 +42,7 @@ export function prepareFile(path: string, probe: (path: string) => FileSystem = 
   }
   const file = statOf(path);
   if (file?.isDirectory())
-    throw refusal(`${path} is a folder, not a database: name a file in that folder, e.g. --db ${path}/earpiece.db`, path);
+    throw refusal(`${path} is a folder, not a database: name a file in that folder, e.g. ${path}/earpiece.db`, path);
   if (file !== undefined && !file.isFile())
     throw refusal(`${path} is not a regular file: name another file with --db or EARPIECE_DB`, path);
   const fs = probe(file === undefined ? folder : path);
@@ -120,6 +120,13 @@ function userName(): string {
   } catch {
     return String(process.getuid?.() ?? 'unknown');
   }
+}
+
+/** Returns the error of a file that `option` names. The errors above are for the many commands that have `--db`. */
+export function namedBy(error: unknown, option: string): unknown {
+  if (!(error instanceof EarpieceError)) return error;
+  const { code, message, data, cause, retryable } = error;
+  return new EarpieceError(code, message.replace('with --db or EARPIECE_DB', `with ${option}`), { data, cause, retryable });
 }
 
 const refusal = (message: string, path?: string): EarpieceError =>

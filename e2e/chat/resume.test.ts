@@ -63,6 +63,10 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
       code: 7,
       stderr: expect.stringContaining('shop/coder has no conversation to resume'),
     });
+    expect(await stage.run(['chat', '--resume', 'nope'])).toMatchObject({
+      code: 7,
+      stderr: expect.stringContaining('shop/coder has no conversation "nope"; without --resume, a new conversation begins'),
+    });
     const chat = stage.begin(['chat', '--as', 'coder#first']);
     chat.process.stdin.write('hello\n');
     await chat.shows('One.');

@@ -982,7 +982,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a folder as the database',
       args: ['--db', '{folder}', 'log'],
-      ...store('{folder} is a folder, not a database: name a file in that folder, e.g. --db {folder}/earpiece.db'),
+      ...store('{folder} is a folder, not a database: name a file in that folder, e.g. {folder}/earpiece.db'),
     },
     {
       what: 'a text file as the database',
@@ -1256,7 +1256,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a token without a name',
       args: ['token', 'create', '--kind', 'admin', '--name', ' '],
-      ...usage('a token of kind admin needs a name that is not blank and has no control characters'),
+      ...usage('a token of kind admin needs a name that is not blank and has no control characters, got " "; write e.g. ci'),
     },
     {
       what: 'an invalid duration',

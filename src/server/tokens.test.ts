@@ -132,7 +132,10 @@ describe('tokens', () => {
   });
 
   it.each([
-    [{ kind: 'admin', name: ' ' }, 'a token of kind admin needs a name that is not blank and has no control characters'],
+    [
+      { kind: 'admin', name: ' ' },
+      'a token of kind admin needs a name that is not blank and has no control characters, got " "; write e.g. ci',
+    ],
     [{ kind: 'admin', name: 'x', project: 'shop' }, 'a token of kind admin is for every project; leave the project out'],
     [{ kind: 'send', name: 'x' }, 'a token of kind send is for one project; name the project'],
     [{ kind: 'agent', name: 'x', project: 'shop' }, 'a token of kind agent is for one agent; name the agent'],

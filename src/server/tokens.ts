@@ -222,7 +222,9 @@ function checked(request: TokenRequest): TokenRequest {
   };
   // oxlint-disable-next-line no-control-regex -- a name with control characters is refused
   if (name.trim() === '' || /[\u0000-\u001f\u007f-\u009f]/u.test(name))
-    refuse('needs a name that is not blank and has no control characters');
+    refuse(
+      `needs a name that is not blank and has no control characters, got ${JSON.stringify(name.slice(0, 80))}; write e.g. ci`,
+    );
   if (name.length > MAX_NAME_CHARS) refuse(`has a name of ${name.length} characters; at most ${MAX_NAME_CHARS} are allowed`);
   if (expiresInMs !== undefined && !(expiresInMs >= LASTS_AT_LEAST_MS))
     refuse(`must last at least one second, got ${expiresInMs} ms; write 1000 or more`);

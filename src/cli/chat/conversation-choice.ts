@@ -68,7 +68,7 @@ export async function chooseConversation(ear: LoadedInbox, wish: Wish): Promise<
   const conversation =
     wish.fork === undefined ? await idOf(ear, log, named, wish.resume, wish.kind) : await forkOf(ear, log, named, wish);
   const goesOn = wish.fork !== undefined || (await hasRequests(ear, log, conversation));
-  if (typeof wish.resume === 'string' && !goesOn) throw await unknown(ear, log, wish.resume);
+  if (typeof wish.resume === 'string' && !goesOn) throw await unknown(ear, log, wish.resume, 'resume');
   return {
     address: `${log}#${conversation}`,
     log,
@@ -82,7 +82,7 @@ export async function chooseConversation(ear: LoadedInbox, wish: Wish): Promise<
 
 async function forkOf(ear: LoadedInbox, log: LogKey, named: string | undefined, { fork, turns, kind }: Wish): Promise<string> {
   const from = typeof fork === 'string' ? fork.slice(fork.lastIndexOf('#') + 1) : await newestOf(ear, log, 'fork');
-  if (!(await hasRequests(ear, log, from))) throw await unknown(ear, log, from);
+  if (!(await hasRequests(ear, log, from))) throw await unknown(ear, log, from, 'fork');
   const upTo = turns === undefined ? undefined : await endOfTurn(ear, log, from, turns);
   const to = named ?? (await newId(ear, log, kind));
   return (await ear.fork({ log, id: from as ConversationId }, { to, ...defined({ upTo }) })).conversation;
@@ -193,10 +193,10 @@ async function newId(ear: LoadedInbox, log: LogKey, kind: string): Promise<strin
   }
 }
 
-async function unknown(ear: LoadedInbox, log: LogKey, resume: string): Promise<EarpieceError> {
+async function unknown(ear: LoadedInbox, log: LogKey, resume: string, option: 'resume' | 'fork'): Promise<EarpieceError> {
   const there = (await conversationsOf(ear, log)).slice(0, 5).map(({ conversation }) => conversation);
   return new EarpieceError(
     'not_found',
-    `${log} has no conversation ${JSON.stringify(resume.slice(0, 80))}${there.length === 0 ? '' : `; the newest conversations are ${there.join(', ')}`}`,
+    `${log} has no conversation ${JSON.stringify(resume.slice(0, 80))}; ${there.length === 0 ? `without --${option}, a new conversation begins` : `the newest conversations are ${there.join(', ')}`}`,
   );
 }

@@ -33,6 +33,18 @@ describe('withdraw', () => {
     );
   });
 
+  it('says that a notification had expired, and repeats the result of a withdrawal', async () => {
+    await using shell = new Shell();
+    await shell.says(['send', '--to', 'coder', '--id', 'short', '--ttl', '1ms', 'x']);
+    await shell.says(['send', '--to', 'coder', '--id', 'long', 'x']);
+    expect(await shell.says(['withdraw', 'short'])).toBe(
+      'short  already ended (expired): no agent has read this notification (shop/coder)\n',
+    );
+    for (let i = 0; i < 2; i++) {
+      expect(await shell.says(['withdraw', 'long'])).toBe('long  withdrawn: no agent has read this notification (shop/coder)\n');
+    }
+  });
+
   it('withdraws every notification with a key, in the whole project or of one agent', async () => {
     await using shell = new Shell();
     const ear = await shell.open();

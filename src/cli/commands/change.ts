@@ -1,9 +1,11 @@
 /** The commands that end, repeat or silence notifications: withdraw, requeue, mute. */
 import { userInfo } from 'node:os';
 import type { LogKey } from '../../core/address.ts';
+import { asListed } from '../../core/clocks.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Mute } from '../../core/filter.ts';
+import type { Item } from '../../core/items.ts';
 import { isInterrupt, type NotificationId } from '../../core/notification.ts';
 import { actorOf, type Queued, type Withdrawn } from '../../inbox/index.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
@@ -43,7 +45,7 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
         const logsOf = (): Promise<readonly LogKey[]> =>
           id === undefined ? logsIn(ear, scopeFrom(ear, options.to, false)) : logsWith(ear, id, options.to);
         const what = id === undefined ? { key: key as string } : { id: id as NotificationId };
-        const results: (Withdrawn & { log: LogKey })[] = [];
+        const results: (Withdrawn & { log: LogKey; ended: string | undefined })[] = [];
         const takeBack = async (log: LogKey): Promise<void> => {
           const items = await ear.store.items(
             log,
@@ -52,7 +54,14 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
           if (speaker() === undefined && items.some(({ notification }) => isInterrupt(notification)))
             notInItsShell('to withdraw an interrupt');
           for (const result of await ear.withdraw(log, what, { by: actorOf(whoAmI(), ear.speaker), reason: options.reason }))
-            results.push({ log, ...result });
+            results.push({
+              log,
+              ...result,
+              ended: endOf(
+                items.filter(({ id: of }) => of === result.id),
+                ear.store.now(),
+              ),
+            });
         };
         const logs = await logsOf();
         // The project's log is changed first. Otherwise a conversation that begins during this change could still get a copy from
@@ -60,15 +69,13 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
         const whole = logs.filter(isProject);
         for (const log of whole) await takeBack(log);
         for (const log of whole.length === 0 ? logs : await logsOf()) if (!isProject(log)) await takeBack(log);
-        if (options.json) results.forEach((result) => printJson(result));
+        if (options.json) results.forEach(({ ended: _ended, ...result }) => printJson(result));
         else if (results.length === 0) print(paint('dim', `no open notification has the key ${plain(key ?? '')}`));
         else
-          for (const { log, id: each, result, into } of results.toSorted(
+          for (const { log, id: each, ended, ...result } of results.toSorted(
             (a, b) => Number(isProject(a.log)) - Number(isProject(b.log)),
           ))
-            print(
-              `${plain(each)}  ${into !== undefined ? notWithdrawn(into) : isProject(log) && result === 'withdrawn' ? NOT_LATER : WITHDRAWN[result]} (${plain(log)})`,
-            );
+            print(`${plain(each)}  ${said({ log, ...result }, ended)} (${plain(log)})`);
         if (results.some(({ result }) => result === 'too_late' || result === 'folded')) answer(EXIT.ended.code);
       });
     });
@@ -89,6 +96,20 @@ const WITHDRAWN: Readonly<Record<Withdrawn['result'], string>> = {
   folded: 'not withdrawn: another notification counts this notification',
   unknown: 'is unknown',
 };
+
+function said({ result, into, log }: Omit<Withdrawn, 'id'> & { readonly log: LogKey }, ended: string | undefined): string {
+  if (into !== undefined) return notWithdrawn(into);
+  if (ended !== undefined && (result === 'withdrawn' || result === 'maybe_seen'))
+    return `already ended (${ended}): ${result === 'withdrawn' ? 'no agent has read' : 'the agent may have seen'} this notification`;
+  return isProject(log) && result === 'withdrawn' ? NOT_LATER : WITHDRAWN[result];
+}
+
+/** Returns how the notification ended before this command, if it ended for all audiences and was not withdrawn. */
+function endOf(items: readonly Item[], now: number): string | undefined {
+  const listed = items.map((item) => asListed(item, now));
+  if (listed.some(({ state, outcome }) => state !== 'closed' || outcome === 'withdrawn')) return undefined;
+  return listed[0]?.outcome;
+}
 
 const notWithdrawn = (into: NotificationId): string =>
   `not withdrawn: counted into ${plain(into)}; to withdraw ${plain(into)} with its count: earpiece withdraw ${plain(quote(into))}`;

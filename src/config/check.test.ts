@@ -426,6 +426,14 @@ describe('each invalid file is refused with its message', () => {
       'view = "xml',
       ['1:8: is not valid TOML: unfinished string, in "view = \\"xml"; see https://toml.io'],
     ],
+    ...[
+      ['a list', 'x = ["a",\n"b"\n[follow]', '3:1: is not valid TOML: expected comma or end of structure, in "[follow]"'],
+      ['a list, until the end of the file', 'x = [1\n', '2:1: is not valid TOML: expected comma or end of structure'],
+    ].map(([what = '', toml = '', says]): [string, string, string[]] => [
+      `an unfinished end of ${what}`,
+      toml,
+      [`${says}; before this place, a "," between two values is missing, or the end: "]" of a list, "}" of an inline table`],
+    ]),
     ['an invalid value', '\nview = xml', ['2:8: is not valid TOML: invalid value, in "view = xml"; put a text in double quotes']],
     [
       'a key twice',

@@ -34,13 +34,15 @@ function syntaxProblem(cause: unknown, text: string, file: string): Problem {
     ? 'merge both places into one'
     : what === 'invalid value'
       ? 'put a text in double quotes'
-      : 'see https://toml.io';
+      : /comma or end of structure/.test(what)
+        ? 'before this place, a "," between two values is missing, or the end: "]" of a list, "}" of an inline table'
+        : 'see https://toml.io';
   const shown = line.length > 60 ? `${line.slice(0, 60)}…` : line;
   return {
     file,
     line: cause.line,
     column: cause.column,
-    message: `is not valid TOML: ${what}, in ${JSON.stringify(shown)}; ${way}`,
+    message: `is not valid TOML: ${what}${line === '' ? '' : `, in ${JSON.stringify(shown)}`}; ${way}`,
   };
 }
 

@@ -73,7 +73,8 @@ export async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOpti
   const trust = name === 'codex' && command !== undefined && runs ? await untrusted(command, commandsOf(first)) : undefined;
   if (trust !== undefined) findings.push(bad(trust, 'start codex and choose "Trust all and continue"'));
 
-  const proof = await canary(hooks.host, first.hooks);
+  // If the hooks start a missing program, a failed test has the same cause.
+  const proof = wrongPaths(first, user, bad).length > 0 ? undefined : await canary(hooks.host, first.hooks);
   if (proof?.kind === 'deaf')
     findings.push(bad(`a test notification did not arrive through the hook at ${proof.event}: the hook ${proof.why}`));
   if (findings.length > 0) return findings;

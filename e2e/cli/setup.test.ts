@@ -199,6 +199,9 @@ describe('config and trust', () => {
     expect(await shell.says(['config', 'set', 'server.port', '4750'])).toContain(
       'The change takes effect at the next start of earpiece serve.\n',
     );
+    expect(await shell.says(['config', 'set', 'gateway.separator', '_'])).toContain(
+      'The change takes effect at the next start of earpiece gateway, earpiece chat or earpiece run.\n',
+    );
     expect(await shell.says(['config', 'set', 'db', 'other.db', '--project'])).toContain('earpiece trust');
 
     const was = readFileSync(mine, 'utf8');

@@ -14,6 +14,7 @@ export function takesEffect(key: string): string | undefined {
   const setting = settingAt(path);
   if (setting === undefined) return undefined;
   if (AT_START_OF_AGENT.has(setting)) return AGENT;
+  if (OF_SERVERS.has(setting)) return 'at the next start of earpiece gateway, earpiece chat or earpiece run';
   return PLACES[setting.pattern[0] ?? ''] ?? 'now, from the next carrier on';
 }
 
@@ -47,6 +48,9 @@ const AT_START_OF_AGENT: ReadonlySet<AnySetting> = new Set<AnySetting>([
   SETTINGS.toolSpawnStateful,
   SETTINGS.toolTurnEnd,
 ]);
+
+/** The settings that decide which MCP servers start. The agent of Earpiece starts these servers too. */
+const OF_SERVERS: ReadonlySet<AnySetting> = new Set<AnySetting>([SETTINGS.server, SETTINGS.separator]);
 
 export type Change = {
   readonly label: string;

@@ -263,6 +263,44 @@ test('a store with one deleted stream is refused, the check fails, and the strea
     await admin.close();
   }));
 
+test('a call of a running store without one of its streams names the stream and the way out', () =>
+  withServers(1, async ({ url }) => {
+    proves('store:nats-errors');
+    const admin = await connect({ servers: url.slice('nats://'.length) });
+    const { streams } = await jetstreamManager(admin);
+    for (const [name, gone] of [
+      ['one', 'EARPIECE_one'],
+      ['two', 'EARPIECE_two_TABLES'],
+    ] as const)
+      await withStore(`${url}/${name}`, async (store) => {
+        await store.append(LOG, [queued('a')]);
+        await streams.delete(gone);
+        const calls = [
+          () => store.append(LOG, [queued('b')], SHORT),
+          () => store.read({ log: LOG }, SHORT),
+          () => store.head(SHORT),
+        ];
+        const rows = [() => store.setting('x', SHORT), () => store.setSetting('x', 1, SHORT), () => store.presence({}, SHORT)];
+        for (const call of name === 'one' ? calls : rows)
+          await expect(call()).rejects.toMatchObject({
+            code: 'store_unavailable',
+            message: `nats ${url.slice('nats://'.length)}/${name} has no stream ${gone}: the stream was deleted, or the server is still starting; restore the stream with nats stream restore, or try again`,
+          });
+      });
+    await admin.close();
+  }));
+
+const SHORT = { withinMs: 2_000 };
+
+test('replicas on a server without a cluster are refused with the way out', () =>
+  withServers(1, async ({ url }) => {
+    proves('store:nats-errors');
+    await expect(openStore(`${url}/x?replicas=3`)).rejects.toMatchObject({
+      code: 'store_refused',
+      message: `nats ${url.slice('nats://'.length)}/x belongs to no cluster, but replicas=3 needs 3 servers (replicas > 1 not supported in non-clustered mode, 10074): leave replicas out of the URL, or start a cluster of at least 3 servers`,
+    });
+  }));
+
 test('a store whose first process ended between its two streams is completed', () =>
   withServers(1, async ({ url }) => {
     proves('store:nats-errors');

@@ -14,7 +14,7 @@ import { markedError } from '../moving/marks.ts';
 import { markOf } from './marks.ts';
 import { type Message, Ranges } from './ranges.ts';
 import { Requests } from './requests.ts';
-import { explain, isMissing, isPassing } from './trouble.ts';
+import { explain, isMissing, isPassing, mayLackStream, NO_STREAM, withoutStream } from './trouble.ts';
 
 /** A request for one message. The driver's types lack the request for the first message of a subject from a sequence on. */
 type Wanted = MsgRequest | { readonly seq: number; readonly next_by_subj: string };
@@ -115,11 +115,33 @@ export class Server {
    * Repeats an operation until it succeeds or the call's time limit is reached. The operation must itself detect the effects of
    * an earlier try.
    */
-  insist<T>(options: Wait | undefined, work: (deadline: number) => Promise<T>): Promise<T> {
-    return insist(options, (deadline) => before(deadline, work(deadline), () => {}), {
-      isPassing,
-      explain: (error, waitedMs) => explain(error, this.address, waitedMs),
-    });
+  async insist<T>(options: Wait | undefined, work: (deadline: number) => Promise<T>): Promise<T> {
+    // The last try may end at the deadline, so each try counts.
+    let lacksStream = false;
+    const attempt = async (deadline: number): Promise<T> => {
+      try {
+        return await before(deadline, work(deadline), () => {});
+      } catch (error) {
+        lacksStream ||= mayLackStream(error);
+        throw error;
+      }
+    };
+    const how = { isPassing, explain: (error: unknown, waitedMs: number) => explain(error, this.address, waitedMs) };
+    try {
+      return await insist(options, attempt, how);
+    } catch (error) {
+      throw (lacksStream ? await this.#withoutStream(error) : undefined) ?? error;
+    }
+  }
+
+  async #withoutStream(error: unknown): Promise<EarpieceError | undefined> {
+    try {
+      for (const stream of [this.logs, this.tables])
+        if ((await this.infoIfAny(stream)) === undefined) return withoutStream(this.address, stream, error);
+    } catch {
+      // The server does not answer, so the error of the call stays.
+    }
+    return undefined;
   }
 
   async close(): Promise<void> {
@@ -290,7 +312,6 @@ export class Server {
   }
 }
 
-export const NO_STREAM = 10_059;
 /** The number of bytes that are reserved for the headers of a message. */
 const HEADERS = 256;
 

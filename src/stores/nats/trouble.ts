@@ -8,11 +8,15 @@ const WRONG_LAST: ReadonlySet<number> = new Set([10_071, 10_164]);
 const NOT_FOUND: ReadonlySet<number> = new Set([10_037, 10_014]);
 /** The streams need more servers than the cluster has now. While a cluster starts, its servers join one after the other. */
 const TOO_FEW = 10_005;
+/** The streams need several servers, but this server belongs to no cluster. */
+const NO_CLUSTER = 10_074;
+/** The stream does not exist, or the server has not restored the stream yet. */
+export const NO_STREAM = 10_059;
 /**
  * The codes of a server that has no leader or no listener, or that still restores its streams. A leader answers 10063 if it
  * cannot apply a message because it must first copy other messages. The message may be stored.
  */
-const AWAY: ReadonlySet<number> = new Set([TOO_FEW, 503, 10_008, 10_009, 10_023, 10_063, 10_118, 10_059, 10_014]);
+const AWAY: ReadonlySet<number> = new Set([TOO_FEW, 503, 10_008, 10_009, 10_023, 10_063, 10_118, NO_STREAM, 10_014]);
 /** The message is larger than the stream accepts. The stream of a frozen store, the source of a move, accepts no message. */
 const TOO_LARGE = 10_054;
 const NOT_ENABLED: ReadonlySet<number> = new Set([10_039, 10_076]);
@@ -45,6 +49,20 @@ const isLoss = (error: unknown): boolean =>
     error instanceof Error ? error.message : '',
   );
 
+/** Whether the call may have failed because its stream does not exist. A server answers no direct request for such a stream. */
+export const mayLackStream = (error: unknown): boolean =>
+  codeOf(error) === NO_STREAM ||
+  (error instanceof Error && error.message.includes('no responders')) ||
+  nameOf(error) === 'JetStreamNotEnabled';
+
+/** Returns the error of a running store without one of its streams. */
+export const withoutStream = ({ name }: Address, stream: string, cause: unknown): EarpieceError =>
+  new EarpieceError(
+    'store_unavailable',
+    `${name} has no stream ${stream}: the stream was deleted, or the server is still starting; restore the stream with nats stream restore, or try again`,
+    { cause, data: { store: name }, retryable: true },
+  );
+
 /** Finds the error with which the server refuses a subject. The driver wraps this error into other errors. */
 function violation(error: unknown): Error | undefined {
   for (let one = error; one instanceof Error; one = one.cause) if (one.name === 'PermissionViolationError') return one;
@@ -60,7 +78,7 @@ export const isPassing = (error: unknown): boolean =>
  * Turns an error of the driver or the server into an `EarpieceError`. Returns other errors unchanged. No message contains the
  * password.
  */
-export function explain(error: unknown, { name }: Address, waitedMs: number): unknown {
+export function explain(error: unknown, { name, replicas }: Address, waitedMs: number): unknown {
   if (error instanceof EarpieceError) return error;
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
   const said = `${line}${codeOf(error) === 0 ? '' : `, ${codeOf(error)}`}`;
@@ -71,6 +89,10 @@ export function explain(error: unknown, { name }: Address, waitedMs: number): un
     return refused(`runs without JetStream (${said}): start the server with -js, or enable JetStream for this account`);
   if (codeOf(error) === TOO_FEW)
     return refused(`has too few servers for its replicas (${said}): start more servers, or lower the parameter replicas`);
+  if (codeOf(error) === NO_CLUSTER)
+    return refused(
+      `belongs to no cluster, but replicas=${replicas} needs ${replicas} servers (${said}): leave replicas out of the URL, or start a cluster of at least ${replicas} servers`,
+    );
   const refusal = violation(error);
   if (refusal !== undefined)
     return refused(

@@ -25,6 +25,7 @@ type Origin = {
   readonly tool?: string;
   readonly person?: string;
   readonly cause?: string;
+  readonly token?: string;
   readonly depth: number;
 };
 type Subscribed = {
@@ -85,7 +86,7 @@ type NotificationInput = {
   readonly instruction?: string;
   readonly needs?: Needs;
   readonly purpose?: string;
-  readonly origin?: Partial<Origin>;
+  readonly origin?: Partial<Omit<Origin, 'token'>>;
   readonly count?: number;
   readonly firstAt?: number;
 };

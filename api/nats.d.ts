@@ -25,6 +25,7 @@ type Origin = {
   readonly tool?: string;
   readonly person?: string;
   readonly cause?: string;
+  readonly token?: string;
   readonly depth: number;
 };
 type Subscribed = {

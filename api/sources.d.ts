@@ -26,6 +26,7 @@ type Origin = {
   readonly tool?: string;
   readonly person?: string;
   readonly cause?: string;
+  readonly token?: string;
   readonly depth: number;
 };
 type Subscribed = {
@@ -86,7 +87,7 @@ type NotificationInput = {
   readonly instruction?: string;
   readonly needs?: Needs;
   readonly purpose?: string;
-  readonly origin?: Partial<Origin>;
+  readonly origin?: Partial<Omit<Origin, 'token'>>;
   readonly count?: number;
   readonly firstAt?: number;
 };

@@ -564,8 +564,25 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
+      what: 'a send-only token queues with the Idempotency-Key of a later notification, so that the later notification seems to be queued',
+      seen: '409 conflict for a program, for a command and for another send-only token; a repetition with the same token is a duplicate',
+      attempt: async (s) => {
+        const { token } = await s.as({ kind: 'send', project: 'shop' });
+        const other = await s.as({ kind: 'send', project: 'shop' });
+        const send = (as: string): Promise<Response> =>
+          s.raw('/api/notifications', post(note, { ...by(as), 'idempotency-key': 'k' }));
+        await send(token);
+        const { kind } = (await (await send(token)).json()) as { kind: string };
+        const refused = await s.inbox
+          .queue('shop/coder', { id: 'k', message: 'late' })
+          .catch(({ code }: { code: string }) => code);
+        const seen = [await told(await send(s.token)), `409 ${String(refused)}`, await told(await send(other.token))];
+        return `${[...new Set(seen)].join(' / ')} for a program, for a command and for another send-only token; a repetition with the same token is a ${kind}`;
+      },
+    },
+    {
       what: "the Idempotency-Key of another sender's notification",
-      seen: 'duplicate; the queued notification is unchanged, and not shown',
+      seen: '409 conflict; the queued notification is unchanged, and not shown',
       attempt: async (s) => {
         const { token } = await s.as({ kind: 'send', project: 'shop' });
         await s.inbox.queue('shop/coder', { id: 'k', message: 'a secret' });
@@ -575,7 +592,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
         );
         const text = await response.text();
         const [item] = await s.inbox.open('shop/coder');
-        return `${(JSON.parse(text) as { kind: string }).kind}; the queued notification is ${item?.notification.message === 'a secret' ? 'unchanged' : 'changed'}, and ${text.includes('secret') ? 'shown' : 'not shown'}`;
+        return `${response.status} ${(JSON.parse(text) as { code: string }).code}; the queued notification is ${item?.notification.message === 'a secret' ? 'unchanged' : 'changed'}, and ${text.includes('secret') ? 'shown' : 'not shown'}`;
       },
     },
   ],

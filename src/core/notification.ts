@@ -29,13 +29,15 @@ export type Deliver =
 
 /**
  * The sender and the cause of a notification. `depth` counts agent-to-agent hops. `cause`: the id of the notification that led to
- * this one, or `requeued by` and a name.
+ * this one, or `requeued by` and a name. `token`: the id of the send-only token with which the notification was queued; the server
+ * sets this field.
  */
 export type Origin = {
   readonly agent?: string;
   readonly tool?: string;
   readonly person?: string;
   readonly cause?: string;
+  readonly token?: string;
   readonly depth: number;
 };
 
@@ -171,7 +173,7 @@ export type NotificationInput = {
   /** A conversation with another purpose does not take the notification. A conversation without a purpose does. */
   readonly purpose?: string;
   /** The sender. `person` names a human sender. */
-  readonly origin?: Partial<Origin>;
+  readonly origin?: Partial<Omit<Origin, 'token'>>;
   /** The number of occurrences, if the producer counts them itself. Default 1. */
   readonly count?: number;
   /** The time of the first occurrence, in epoch milliseconds. Set this field together with `count`. */

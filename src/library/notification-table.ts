@@ -4,7 +4,9 @@ import { ACTIONS, LEVELS, MOMENTS, type NotificationInput, type Origin } from '.
 import type { Table } from './arguments.ts';
 
 const ORIGIN = {
-  keys: { agent: 'text', tool: 'text', person: 'text', cause: 'text', depth: 'number' } satisfies Table<Partial<Origin>>,
+  keys: { agent: 'text', tool: 'text', person: 'text', cause: 'text', depth: 'number' } satisfies Table<
+    Partial<Omit<Origin, 'token'>>
+  >,
 } as const;
 const DELIVER = { or: MOMENTS, keys: { at: 'number', inMs: 'amount', afterTurns: 'amount', afterTool: 'name' } } as const;
 

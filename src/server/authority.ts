@@ -1,7 +1,7 @@
 /** Checks the permissions of a principal, for every route. A refusal says what the token may do. */
 import { formatAddress, logOf, parseAddress, splitLog, type Address, type LogKey } from '../core/address.ts';
 import { checksum } from '../core/event.ts';
-import { levelRank, LIMITS, type Level, type NotificationInput } from '../core/notification.ts';
+import { levelRank, LIMITS, type Level, type NotificationInput, type Origin } from '../core/notification.ts';
 import { ANYONE, type Item } from '../core/items.ts';
 import type { Stored } from '../core/records.ts';
 import { ProblemError } from './problems.ts';
@@ -103,7 +103,8 @@ export const maySeeItem = (who: Principal, item: Item): boolean =>
 
 /**
  * Returns the notification in the form that this principal may queue, or throws. With an agent's or a send-only token, the level
- * is at most `MAX_LEVEL` and the key gets a prefix. With an agent's token, the origin names that agent.
+ * is at most `MAX_LEVEL` and the key gets a prefix. With an agent's token, the origin names that agent. With a send-only token, the
+ * origin names the token, so that no later notification of another sender counts as a repetition.
  */
 export function mustQueue(who: Principal, to: Address, input: NotificationInput): NotificationInput {
   if (who.kind === 'admin') return input;
@@ -112,6 +113,7 @@ export function mustQueue(who: Principal, to: Address, input: NotificationInput)
   if (input.action !== undefined) throw refused(who, `the action ${input.action}`);
   if (input.origin?.person !== undefined) throw refused(who, 'naming a person as the sender');
   const own = who.kind === 'agent' ? who.agent : null;
+  const token: NotificationInput['origin'] & Pick<Origin, 'token'> = { ...input.origin, token: who.account };
   if (input.origin?.agent !== undefined && input.origin.agent !== own)
     throw refused(who, `naming as the sender the agent ${JSON.stringify(input.origin.agent.slice(0, 80))}`);
   return {
@@ -122,7 +124,9 @@ export function mustQueue(who: Principal, to: Address, input: NotificationInput)
       ? {}
       : { key: ownKey(who, input.key) }),
     // A notification of an agent is at least one hop away from its cause.
-    ...(own === null ? {} : { origin: { ...input.origin, depth: Math.max(1, input.origin?.depth ?? 1), agent: own } }),
+    ...(own === null
+      ? { origin: token }
+      : { origin: { ...input.origin, depth: Math.max(1, input.origin?.depth ?? 1), agent: own } }),
   };
 }
 

@@ -52,7 +52,7 @@ export function checkRepetition(log: LogKey, held: Notification, again: Notifica
 
 function otherIn(held: Notification, again: Notification): string | undefined {
   if (held.subscriber?.id !== again.subscriber?.id) return 'another subscriber';
-  if (!isSameSender(held, again)) return 'another sender';
+  if (!isSameSender(held, again) || held.origin?.token !== again.origin?.token) return 'another sender';
   if (held.action !== again.action) return again.action === undefined ? 'no action' : `the action ${again.action}`;
   // The bus itself lowers the level of an event that repeats a recent event.
   const isRaised = again.subscriber === undefined && isInterrupt(again) && !isInterrupt(held);
@@ -66,5 +66,6 @@ export const isSameSender = (a: Notification, b: Notification): boolean =>
 function senderOf({ origin, subscriber }: Notification): string {
   if (origin?.person !== undefined) return JSON.stringify(origin.person);
   if (origin?.agent !== undefined) return `the agent ${origin.agent}`;
-  return subscriber === undefined ? 'an unnamed sender' : `the subscriber ${subscriber.id}`;
+  if (subscriber !== undefined) return `the subscriber ${subscriber.id}`;
+  return origin?.token === undefined ? 'an unnamed sender' : 'a sender with a send-only token';
 }

@@ -573,10 +573,10 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
           s.raw('/api/notifications', post(note, { ...by(as), 'idempotency-key': 'k' }));
         await send(token);
         const { kind } = (await (await send(token)).json()) as { kind: string };
-        const refused = await s.inbox
+        const refused = (await s.inbox
           .queue('shop/coder', { id: 'k', message: 'late' })
-          .catch(({ code }: { code: string }) => code);
-        const seen = [await told(await send(s.token)), `409 ${String(refused)}`, await told(await send(other.token))];
+          .catch(({ code }: { code: string }) => code)) as string;
+        const seen = [await told(await send(s.token)), `409 ${refused}`, await told(await send(other.token))];
         return `${[...new Set(seen)].join(' / ')} for a program, for a command and for another send-only token; a repetition with the same token is a ${kind}`;
       },
     },

@@ -169,4 +169,20 @@ describe.each(STORES)('a notification that is counted between a plan and its app
     const offer = await reads.offer({ at: 'tool_result', known });
     expect(numbersIn(offer?.view.text ?? '')).toEqual([0, 1]);
   });
+
+  it.each(WAYS)('after $name with the newest state, no later carrier has an older state', async ({ take }) => {
+    proves('plan:supersede', 'queue:counted-told');
+    const reads = reader();
+    const state = { key: 'deploy', kind: 'deploy.state', supersede: true } as const;
+    await producer.queue('shop/coder', { ...state, message: 'RUNNING' });
+    await producer.queue('shop/coder', { ...state, message: 'FAILED' });
+    await produce();
+    before = () => produce();
+    const first = await take(reads);
+    expect(first).toContain('FAILED');
+    expect(first).not.toContain('RUNNING');
+    before = async () => {};
+    const next = await reads.offer({ at: 'tool_result' });
+    expect(next?.view.text).not.toContain('RUNNING');
+  });
 });

@@ -55,7 +55,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
   await contact.seen({});
   const claim = new Claim(recipient, 'tool_result');
   for (let tries = 0; tries < TRIES; tries++) {
-    const { open, closings } = await pullable(parts, claim);
+    const { open, closings, planned } = await pullable(parts, claim);
     const up = await gate.up();
     const unread = (await contact.mine(await store.items(log, { kind: 'unread', conversation: id }))).filter(
       (item) => !item.read && isPartlyShown(item),
@@ -109,7 +109,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
     const drafts: Draft[] = [...claim.releases(), ...closings, ...(claims.length + shows.length > 0 ? [record] : [])];
     const appended = drafts.length === 0 ? undefined : await store.append(log, drafts);
     if (appended !== undefined && appended.kind !== 'appended') {
-      await claim.after(appended, open);
+      await claim.after(appended, planned);
       continue;
     }
     fault('offer.appended');
@@ -133,11 +133,14 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
   throw new EarpieceError('conflict', `the notifications of ${log}#${id} keep changing; try again`, { retryable: true });
 }
 
-/** Returns the open items that a pull may show, and the closing records of the items that the plan closes now. */
+/**
+ * Returns the open items that a pull may show, and the closing records of the items that the plan closes now. `planned`: both
+ * kinds of items, and the items that wait.
+ */
 async function pullable(
   parts: Parts,
   claim: Claim,
-): Promise<{ readonly open: readonly Item[]; readonly closings: readonly ClosedRecord[] }> {
+): Promise<{ readonly open: readonly Item[]; readonly closings: readonly ClosedRecord[]; readonly planned: readonly Item[] }> {
   const { items, closings, closedIds, decisions } = await compose(parts, {
     at: 'tool_result',
     leased: true,
@@ -151,7 +154,7 @@ async function pullable(
   const isEarly = ({ id, notification: { deliver } }: Item): boolean =>
     early.has(id) && typeof deliver === 'object' && 'at' in deliver;
   const open = items.filter((item) => item.state === 'open' && !closedIds.has(item.id) && !hidden.has(item.id) && !isEarly(item));
-  return { open, closings };
+  return { open, closings, planned: items };
 }
 
 /** Names the reader for `why`: the client, its carrier, and the process. */

@@ -146,7 +146,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
       }
       const texts = new Map(record.view.items.flatMap(({ ids, text }) => ids.map((id) => [id, { text, group: ids }] as const)));
       const summarized = new Set(record.summarizes);
-      const shown = of(found, record.conversation).filter((item) => record.shows?.includes(item.id) && item.state === 'closed');
+      const shown = of(found, record.conversation).filter((item) => record.shows?.includes(item.id) && item.state !== 'open');
       return settled([
         ...shown.map((item) => ({ ...seen(item, place), offers: item.offers + 1 })),
         ...taken.items.map((item) => {

@@ -92,7 +92,7 @@ export type OfferedRecord = Base & {
   readonly reads?: true;
   /**
    * With `reads`: notifications that the answer shows although they were closed before (summarized, cut, or holding the
-   * gate up).
+   * gate up), or although another carrier holds them.
    */
   readonly shows?: readonly NotificationId[];
   /** With `reads`: the wall clock of the offering process, epoch ms. The store's `at` may be ahead of that clock. */

@@ -90,4 +90,21 @@ describe.each(STORES)('a pull over $name', ({ open }) => {
     await two.offer?.confirm();
     expect(flags(await second!.pull({ mark: true }))).toEqual({ hold: true });
   });
+
+  it('a notification that a pull has shown is marked as repeated in the next carrier, although its offer was never sent', async () => {
+    proves('pull:repeated');
+    const [inbox, other] = [1, 2].map(
+      () => new Inbox({ store, policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' }),
+    ) as [Inbox, Inbox];
+    const here = { log: logKey('shop', 'coder'), conversation: 'main' as ConversationId };
+    const coder = inbox.conversation(here, { pulls: true });
+    await inbox.queue('shop/coder', { id: 'stop', message: 'stop the deploy', level: 'critical' });
+    const offer = await coder.offer({ at: 'tool_result' });
+    const { notifications, offer: answer } = await other.conversation(here, { pulls: true }).pull({ mark: true });
+    expect(notifications.map(({ id, repeated }) => [id, repeated])).toEqual([['stop', true]]);
+    await answer?.confirm();
+    await offer?.release('too_big');
+    const next = await coder.offer({ at: 'tool_result' });
+    expect(next?.view.items.map(({ ids, repeated }) => [ids, repeated])).toEqual([[['stop'], true]]);
+  });
 });

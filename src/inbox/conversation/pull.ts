@@ -85,7 +85,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
     }
 
     const claims = items.filter((item) => item.state === 'open');
-    const shows = items.filter((item) => item.state === 'closed' && !item.read).map((item) => item.id);
+    const shows = items.filter((item) => item.state !== 'open' && !item.read).map((item) => item.id);
     const record: OfferedRecord = {
       ...leaseOf(lessee, {
         at: 'tool_result',

@@ -195,6 +195,7 @@ type ClosedRecord = Base & {
   readonly type: 'notification_closed';
   readonly ids: readonly NotificationId[];
   readonly counts?: readonly number[];
+  readonly summarized?: true;
   readonly outcome: Outcome;
   readonly by: string;
   readonly reason: string;

@@ -668,7 +668,10 @@ export const REQUIREMENTS = {
       'If a frame with a notification may have arrived, or another carrier holds the notification, get_notifications marks it as repeated.',
   },
   'pull:due': { behaviour: 'get_notifications does not return a notification before its time, such as the time of a reminder.' },
-  'pull:rest': { behaviour: 'get_notifications also returns summarized notifications and withheld results.' },
+  'pull:rest': {
+    behaviour:
+      'get_notifications also returns withheld results and summarized notifications. It omits a summarized notification that has expired, was withdrawn or has a newer state.',
+  },
   'pull:fields': {
     behaviour: 'The results of get_notifications have the fields id, type, action, message, instruction, created_at and task_id.',
   },

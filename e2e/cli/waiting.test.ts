@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { logKey } from '../../src/core/address.ts';
-import { verifies } from '../verifies.ts';
+import { proves, verifies } from '../verifies.ts';
 import { Shell } from './shell.ts';
 
 verifies('cli:inbox', 'the inbox lists the newest of several states, rendered as the agent will read it', async () => {
@@ -51,6 +51,33 @@ it('the inbox does not list a notification that has expired, before a sweep clos
   await ear.queue('shop/coder', { id: 'lasts', message: 'lasts' });
   expect((await shell.json(['inbox', 'coder'])).map(({ id }) => id)).toEqual(['lasts']);
   expect(await ear.store.items(logKey('shop', 'coder'), { kind: 'open' })).toHaveLength(2);
+});
+
+it('the inbox lists a notification that a summary has counted until it is read, ends, or has a newer state', async () => {
+  proves('cli:inbox', 'plan:relevance', 'plan:supersede');
+  await using shell = new Shell('[budget]\nmax_items = 1\n');
+  const ear = await shell.open();
+  const carried = async (): Promise<void> => {
+    const offer = await ear.conversation('shop/coder#main').offer({ at: 'tool_result' });
+    await offer?.confirm();
+  };
+  const state = { key: 'deploy', kind: 'deploy.state', supersede: true } as const;
+  await ear.queue('shop/coder', { message: 'the disk is full', level: 'warning' });
+  await ear.queue('shop/coder', { ...state, id: 'v1', message: 'RUNNING' });
+  await ear.queue('shop/coder', { id: 'db', key: 'mcp:db', message: 'MCP db is down' });
+  await ear.queue('shop/coder', { id: 'lasts', kind: 'ci.other', message: 'lasts' });
+  await carried();
+  const listed = async (): Promise<readonly unknown[]> => (await shell.json(['inbox', 'coder'])).map(({ id }) => id);
+  expect(await listed()).toEqual(['lasts', 'db', 'v1']);
+  await ear.queue('shop/coder', { ...state, id: 'v2', message: 'FAILED' });
+  expect(await listed()).toEqual(['v2', 'lasts', 'db']);
+  await carried();
+  expect(await listed()).toEqual(['lasts', 'db']);
+  expect(await shell.says(['why', 'v1'])).toMatch(/^Superseded: v2 is newer and replaces the notification\.$/mu);
+  expect(await shell.says(['withdraw', '--key', 'mcp:db'])).toBe(
+    'db  withdrawn: no agent has read this notification (shop/coder)\n',
+  );
+  expect(await listed()).toEqual(['lasts']);
 });
 
 it('why and log of an expired notification say that it expired, before a sweep closes it', async () => {

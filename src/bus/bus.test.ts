@@ -646,6 +646,17 @@ describe('withdrawals', () => {
     expect((await open()).map((item) => item.notification.data)).toEqual([{ server: 'git' }]);
   });
 
+  it('an event of a type in withdraw.types also withdraws a notification that a summary has counted', async () => {
+    proves('plan:relevance');
+    const { bus, inbox, view } = stage([mcp], { policy: { maxItems: 1 } });
+    await inbox.queue(AGENT, { message: 'the disk is full', level: 'warning' });
+    await bus.emit({ ...event('disconnected', 'files'), severity: 'info' });
+    expect(await view()).toContain('1 more');
+    const { heard } = await bus.emit(event('reconnected', 'files'));
+    expect(heard).toEqual([{ subscriber: 'mcp', kind: 'withdrew', ids: [expect.any(String)] }]);
+    expect((await inbox.conversation(`${AGENT}#a`).pull({ mark: true })).notifications).toEqual([]);
+  });
+
   it('an event that both withdraws and notifies withdraws first', async () => {
     const { bus, open } = stage([
       { ...mcp, events: { ...mcp.events, types: ['mcp.disconnected', 'mcp.reconnected'] } },

@@ -30,7 +30,7 @@ export class InLog {
   }
 
   /**
-   * Withdraws open notifications of the key and returns their ids. An event for one conversation withdraws only the notifications
+   * Withdraws the notifications of the key that are open or were only counted in a summary, and returns their ids. An event for one conversation withdraws only the notifications
    * of that conversation.
    */
   async withdraw(key: string, reason: string): Promise<readonly string[]> {
@@ -38,8 +38,8 @@ export class InLog {
     const why = { by: this.#subscriber, reason };
     const ids = new Set<string>();
     for (const log of await this.#logs()) {
-      const open = await this.#inbox.store.items(log, { kind: 'key', key });
-      const mine = open.filter((item) => address.kind !== 'conversation' || item.audience === address.conversation);
+      const pending = await this.#inbox.pending(log, key);
+      const mine = pending.filter((item) => address.kind !== 'conversation' || item.audience === address.conversation);
       for (const id of new Set(mine.map((item) => item.id)))
         for (const { result } of await this.#inbox.withdraw(log, { id }, why))
           if (result === 'withdrawn' || result === 'maybe_seen') ids.add(id);

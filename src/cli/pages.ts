@@ -4,15 +4,16 @@
  */
 import type { ConversationId, LogKey } from '../core/address.ts';
 import { asListed, holdsGate } from '../core/clocks.ts';
-import type { Item } from '../core/items.ts';
+import { isOnlyCounted, type Item } from '../core/items.ts';
 import type { Store } from '../core/ports.ts';
+import { replacedSince } from '../inbox/index.ts';
 import type { Waiting } from './waiting.ts';
 
 const PAGE = 500;
 
 /**
- * Yields open notifications that have not expired, and notifications that an agent got only as a count in a summary. Also yields
- * delivered interrupts that still hold a gate up: unread interrupts, and pauses even if they were read.
+ * Yields open notifications and notifications that an agent got only as a count in a summary, if they have not expired. Omits a
+ * counted notification if a carrier has since shown a newer state. Also yields delivered interrupts that still hold a gate up: unread interrupts, and pauses even if they were read.
  */
 export async function* waitingIn(
   store: Store,
@@ -60,8 +61,14 @@ async function* openIn(store: Store, log: LogKey, { conversation }: Only): Async
 }
 
 async function* toldIn(store: Store, log: LogKey, only: Only): AsyncIterable<Item> {
-  for await (const item of inPages((limit, before) => store.items(log, { kind: 'unread', limit, before, ...only })))
-    if (item.outcome === 'summarized' || holdsGate(item, store.now())) yield item;
+  const replaced = new Set<Item>();
+  const page = async (limit: number, before: number): Promise<readonly Item[]> => {
+    const items = await store.items(log, { kind: 'unread', limit, before, ...only });
+    for (const item of await replacedSince(store, log, items.filter(isOnlyCounted))) replaced.add(item);
+    return items;
+  };
+  for await (const item of inPages(page))
+    if (isOnlyCounted(asListed(item, store.now())) ? !replaced.has(item) : holdsGate(item, store.now())) yield item;
 }
 
 async function* pausesIn(store: Store, log: LogKey, only: Only): AsyncIterable<Item> {

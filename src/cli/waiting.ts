@@ -4,7 +4,7 @@
  */
 import { splitLog, type LogKey } from '../core/address.ts';
 import { filterOf, type Mute } from '../core/filter.ts';
-import type { Item } from '../core/items.ts';
+import { isOnlyCounted, type Item } from '../core/items.ts';
 import { lineAlone } from '../core/make-plan.ts';
 import { stateKeyOf } from '../core/notification.ts';
 import type { UserInbox } from '../user-inbox.ts';
@@ -20,7 +20,7 @@ export async function* withoutSuperseded(found: AsyncIterable<Waiting>): AsyncIt
   for await (const one of found) {
     const { log, item } = one;
     const state = stateKeyOf(item.notification);
-    if (state !== undefined && item.state === 'open') {
+    if (state !== undefined && (item.state === 'open' || isOnlyCounted(item))) {
       const name = `${log}\n${item.audience}\n${state}`;
       if (seen.has(name)) continue;
       seen.add(name);

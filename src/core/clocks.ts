@@ -10,7 +10,7 @@
  *   this rule, a notification from a clock that is far behind would expire before an agent reads it.
  */
 import { defined } from './defined.ts';
-import type { Item } from './items.ts';
+import { isOnlyCounted, type Item } from './item.ts';
 import type { NotificationId } from './notification.ts';
 
 /** Two clocks agree when they differ by at most a day. */
@@ -74,11 +74,12 @@ export function isExpired(item: Timed, now: number, sighted?: number): boolean {
 }
 
 /**
- * Returns the item as a list must show it: an open item that has expired is closed, although no sweep has closed it yet. A reader
- * would otherwise see the item as waiting until the next sweep, and no sweep runs if all processes are short-lived.
+ * Returns the item as a list must show it: an item that has expired is closed as expired, although no sweep has closed it yet. A
+ * reader would otherwise see the item as waiting until the next sweep, and no sweep runs if all processes are short-lived. No
+ * sweep closes an item that was only counted in a summary.
  */
 export function asListed(item: Item, now: number): Item {
-  if (item.state !== 'open' || !isExpired(item, now)) return item;
+  if ((item.state !== 'open' && !isOnlyCounted(item)) || !isExpired(item, now)) return item;
   return { ...item, state: 'closed', outcome: 'expired', gate: false, ...defined({ closedAt: endOf(item, now) }) };
 }
 

@@ -61,6 +61,10 @@ export type Item = {
   readonly history: readonly number[];
 };
 
+/** Whether the agent got the notification only as a count in a summary, and nobody has read the notification. */
+export const isOnlyCounted = ({ state, outcome, read }: Pick<Item, 'state' | 'outcome' | 'read'>): boolean =>
+  state === 'closed' && outcome === 'summarized' && !read;
+
 export const MAX_DIFFERS = 50;
 
 export const itemKey = (item: Pick<Item, 'id' | 'audience'>): string => `${item.audience}\n${item.id}`;

@@ -10,6 +10,7 @@
  *    ▲                  │ └──withdrawn──▶ closed (withdrawn; the model may have seen it)
  *    └────released──────┘
  *   open ──own transcript's carrier──▶ closed (delivered | summarized)
+ *   closed (summarized), not read ──notification_closed with `summarized`──▶ closed (its outcome)
  *   open ──notification_closed──▶ closed (its outcome);   new ──folded into an open item──▶ closed (folded)
  *   closed (delivered | summarized), neither read nor observed ──released as unproven──▶ open
  *   closed (delivered | summarized) ──the provider takes the request only without it──▶ closed (left_out)
@@ -20,13 +21,13 @@
 import type { ConversationId } from './address.ts';
 import { countedSince } from './counts.ts';
 import { defined } from './defined.ts';
-import { ANYONE, fresh, itemKey, MAX_DIFFERS, seen, type Item } from './item.ts';
+import { ANYONE, fresh, isOnlyCounted, itemKey, MAX_DIFFERS, seen, type Item } from './item.ts';
 import { isInterrupt, type NotificationId } from './notification.ts';
 import { extendedTo, forkedFrom, passedOn, putItem, type Passing } from './passing.ts';
 import type { CarrierId, Draft, KnownDraft, OfferedRecord, ReleasedRecord, Stored } from './records.ts';
 import { isByAgent, notificationOf } from './records.ts';
 
-export { ANYONE, itemKey, type Item } from './item.ts';
+export { ANYONE, isOnlyCounted, itemKey, type Item } from './item.ts';
 export { formerOf, holderOf, isShownFirst, putItem } from './passing.ts';
 
 /** Release reasons for a carrier that was sent without the view. The model cannot have seen the view. */
@@ -216,7 +217,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
       const mine = of(found, record.conversation);
       const missing = record.ids.filter((id) => !mine.some((item) => item.id === id));
       if (missing.length > 0 && !lenient) return conflict(missing, 'unknown');
-      const alive = mine.filter((item) => item.state !== 'closed');
+      const alive = mine.filter((item) => item.state !== 'closed' || (record.summarized === true && isOnlyCounted(item)));
       const gone = record.ids.filter((id) => !missing.includes(id) && !alive.some((item) => item.id === id));
       if (gone.length > 0) return conflict(gone, 'closed');
       const held = record.outcome === 'withdrawn' ? [] : alive.filter((item) => item.state === 'offered');

@@ -164,6 +164,8 @@ export type ClosedRecord = Base & {
   readonly ids: readonly NotificationId[];
   /** The counts of `ids` on which the reason is based. See `OfferedRecord`. */
   readonly counts?: readonly number[];
+  /** True if the record also ends those of `ids` that are summarized and not read. Missing in records from before 0.1.0. */
+  readonly summarized?: true;
   readonly outcome: Outcome;
   readonly by: string;
   readonly reason: string;

@@ -35,7 +35,7 @@ import { Intents } from './producing/intents.ts';
 import { OpenLimit } from './producing/open-limit.ts';
 import { prepare, queue, requeue } from './producing/queue.ts';
 import { resume, type Lifted } from './producing/resume.ts';
-import { withdraw } from './producing/withdraw.ts';
+import { pendingWithKey, withdraw } from './producing/withdraw.ts';
 import { watch, type WatchQuery } from './watch.ts';
 import type { ForOne } from './why/foretell.ts';
 import type { Reader } from './why/verdict-facts.ts';
@@ -227,6 +227,11 @@ export class Inbox implements Logs, AsyncDisposable {
   /** Returns the open and offered notifications of an agent, oldest first. */
   async open(to: string | Address | LogKey): Promise<readonly Item[]> {
     return this.store.items(toLog(to), { kind: 'open' });
+  }
+
+  /** Returns the notifications of a key that are open, or that an agent got only as a count in a summary. */
+  pending(log: LogKey, key: string): Promise<readonly Item[]> {
+    return pendingWithKey(this, log, key);
   }
 
   /** Returns the interrupts that hold up a gate of an agent, in any of its conversations. */

@@ -5,7 +5,7 @@
 import { isExpired } from '../clocks.ts';
 import { defined } from '../defined.ts';
 import type { FilterCause } from '../filter.ts';
-import type { Item } from '../items.ts';
+import { isOnlyCounted, type Item } from '../item.ts';
 import { AFTER_A_TOOL } from '../moments.ts';
 import { isInterrupt, type Deliver, type NotificationId } from '../notification.ts';
 import type { Decision } from '../plan.ts';
@@ -36,18 +36,8 @@ function waitOf(facts: VerdictFacts): Verdict {
   const { item, log, now, conversations, decisions, filter, gates, wrongClock } = facts;
   const { notification: n } = item;
   if (filter !== undefined) return filteredOf(facts, filter, false);
-  if (typeof n.expiresAt === 'number' && isExpired(item, now))
-    return {
-      kind: 'expired',
-      at: n.expiresAt,
-      over: false,
-      ...(wrongClock?.own === true ? { offByMs: wrongClock.offByMs } : {}),
-    };
-  const closing = decisions.map(({ decision }) => decision).find((decision) => decision.kind === 'close');
-  if (closing?.kind === 'close' && closing.outcome === 'superseded')
-    return { kind: 'superseded', by: newerIn(closing.reason), reason: closing.reason, over: false };
-  if (closing?.kind === 'close' && closing.outcome === 'known')
-    return { kind: 'known', about: n.about ?? null, reason: closing.reason, over: false };
+  const ending = endingOf(facts);
+  if (ending !== undefined) return ending;
 
   const active = conversations.filter(({ absence }) => absence === null);
   if (active.length === 0) {
@@ -115,6 +105,24 @@ function waitOf(facts: VerdictFacts): Verdict {
   };
 }
 
+/** Returns the verdict on a notification that the plan closes as expired, superseded or known. */
+function endingOf({ item, now, decisions, wrongClock }: VerdictFacts): Verdict | undefined {
+  const { notification: n } = item;
+  if (typeof n.expiresAt === 'number' && isExpired(item, now))
+    return {
+      kind: 'expired',
+      at: n.expiresAt,
+      over: false,
+      ...(wrongClock?.own === true ? { offByMs: wrongClock.offByMs } : {}),
+    };
+  const closing = decisions.map(({ decision }) => decision).find((decision) => decision.kind === 'close');
+  if (closing?.kind === 'close' && closing.outcome === 'superseded')
+    return { kind: 'superseded', by: newerIn(closing.reason), reason: closing.reason, over: false };
+  if (closing?.kind === 'close' && closing.outcome === 'known')
+    return { kind: 'known', about: n.about ?? null, reason: closing.reason, over: false };
+  return undefined;
+}
+
 /** Returns the moment of the notification. Undefined if the notification is due at the next contact. */
 const laterThan = (now: number, deliver: Deliver = 'next'): Deliver | undefined =>
   deliver === 'next' || (typeof deliver === 'object' && 'at' in deliver && deliver.at <= now) ? undefined : deliver;
@@ -138,7 +146,16 @@ function endOf(facts: VerdictFacts): Verdict {
         offers: item.offers,
       };
     case 'summarized':
-      return { kind: 'summarized', at, conversation, read: item.read, readBy, ...(markedRead ? { markedRead } : {}) };
+      return (
+        (isOnlyCounted(item) ? endingOf(facts) : undefined) ?? {
+          kind: 'summarized',
+          at,
+          conversation,
+          read: item.read,
+          readBy,
+          ...(markedRead ? { markedRead } : {}),
+        }
+      );
     case 'filtered':
       return closed?.cause === undefined
         ? { kind: 'filtered', key: reason, setting: reason, file: null, over: true, holds: facts.filter !== undefined }

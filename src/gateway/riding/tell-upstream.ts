@@ -89,8 +89,7 @@ async function tellInstructions(inbox: Inbox, conversation: Conversation, event:
  * be down.
  */
 async function takeBack(inbox: Inbox, { log, id }: Conversation, server: string): Promise<void> {
-  const open = await inbox.store.items(log, { kind: 'key', key: `mcp:${server}` });
-  for (const item of open)
+  for (const item of await inbox.pending(log, `mcp:${server}`))
     if (item.audience === id) await inbox.withdraw(log, { id: item.id }, { by: 'mcp', reason: `${server} is connected again` });
 }
 

@@ -36,6 +36,8 @@ export type Composing = CarryOptions & {
   readonly dry?: boolean;
   /** The claims of earlier attempts. */
   readonly claim?: Claim;
+  /** Items that were only counted in a summary. The plan decides about these items too, as if they were open. */
+  readonly counted?: readonly Item[];
 };
 
 const NOTHING: Composed = {
@@ -51,9 +53,10 @@ const NOTHING: Composed = {
 
 export async function compose(
   { recipient, contact, frames }: Parts,
-  { leased, decidesOnly = false, dry = false, claim, ...options }: Composing,
+  { leased, decidesOnly = false, dry = false, claim, counted = [], ...options }: Composing,
 ): Promise<Composed> {
-  const items = await openItems({ recipient, contact }, claim);
+  const open = await openItems({ recipient, contact }, claim);
+  const items = counted.length === 0 ? open : asOpen(open, counted);
   if (items.length === 0) return NOTHING;
 
   const { id } = recipient;
@@ -68,7 +71,7 @@ export async function compose(
     ? plan(items, options.at, policy, facts, now)
     : await frames.plan(items, options.at, { policy, facts, now });
   const known = [...items, ...(claim?.items ?? [])];
-  const closings = closingsOf(made.decisions, id, known);
+  const closings = closingsOf(made.decisions, id, { items: known, counted });
   const closedIds = new Set(closings.flatMap((closing) => closing.ids));
   const ids = made.lines.flatMap((line) => line.ids);
   const decided = { items, closings, closedIds, decisions: made.decisions };
@@ -95,12 +98,17 @@ export async function openItems(
   return contact.mine(claim?.openOf(all) ?? all.filter((item) => item.state === 'open'));
 }
 
+/** Adds the items that were only counted in a summary to the open items, in the order of their records. */
+const asOpen = (open: readonly Item[], counted: readonly Item[]): readonly Item[] =>
+  [...open, ...counted.map((item) => ({ ...item, state: 'open' as const }))].toSorted((a, b) => a.seq - b.seq);
+
 /** Makes one closing record for each outcome and reason. */
 function closingsOf(
   decisions: readonly Decision[],
   conversation: ConversationId,
-  items: readonly Item[],
+  { items, counted }: { readonly items: readonly Item[]; readonly counted: readonly Item[] },
 ): readonly ClosedRecord[] {
+  const summarized = new Set(counted.map((item) => item.id));
   const groups = new Map<string, { outcome: Outcome; reason: string; step: string; ids: NotificationId[] }>();
   for (const decision of decisions) {
     if (decision.kind !== 'close') continue;
@@ -116,6 +124,7 @@ function closingsOf(
     // If another notification is folded into an item after the plan, the append must fail, because the agent may not know the
     // newer fact.
     ...(outcome === 'known' ? { counts: countsOf(items, ids) } : {}),
+    ...(ids.some((each) => summarized.has(each)) ? { summarized: true as const } : {}),
     outcome,
     by: step,
     reason,

@@ -19,15 +19,15 @@ export type Foreseen = {
 };
 
 /**
- * Predicts the decisions of each carrier. `more`: notifications that are not queued and count as queued here. No record of them
- * is written.
+ * Predicts the decisions of each carrier. `more`: notifications that are not open and count as open here. No record of them is
+ * written.
  */
 export async function foresee(
   { recipient, contact, frames }: Parts,
   carriers: readonly Carrier[],
   more: readonly Item[] = [],
 ): Promise<readonly Foreseen[]> {
-  const items = [...(await openItems({ recipient, contact })), ...(await contact.mine(more))];
+  const items = [...(await openItems({ recipient, contact })), ...(await contact.mine(more))].toSorted((a, b) => a.seq - b.seq);
   if (items.length === 0) return [];
   const policy = policyOf(recipient);
   const now = recipient.context.store.now();

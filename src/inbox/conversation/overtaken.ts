@@ -1,14 +1,18 @@
 import type { LogKey } from '../../core/address.ts';
-import type { Item } from '../../core/items.ts';
+import { holderOf, isFor, type Item } from '../../core/items.ts';
 import type { Facts } from '../../core/make-plan.ts';
-import { stateKeyOf } from '../../core/notification.ts';
+import { stateKeyOf, type NotificationId } from '../../core/notification.ts';
 import type { Store } from '../../core/ports.ts';
-import { isType } from '../../core/records.ts';
+import { isType, type Stored } from '../../core/records.ts';
 import type { Recipient } from './recipient.ts';
+
+/** How many records are read at a time. */
+const PAGE = 1_000;
 
 /**
  * Finds open items that a newer item of the same key supersedes, although the plan does not see the newer item. Another carrier
- * took the newer item while an offer of the older item was in flight. `mine` selects the items that the conversation may take.
+ * took the newer item while an offer of the older item was in flight, or after a summary had counted the older item. `mine`
+ * selects the items that the conversation may take.
  */
 export async function overtaken(
   { context, log }: Recipient,
@@ -18,7 +22,7 @@ export async function overtaken(
   // An offer that was never sent does not count in `offers`, but its records are in the history.
   const again = open.filter(({ history }) => history.length > 1);
   const newer = (await mine(await newerStates(context.store, log, again))).filter(
-    ({ state, offers }) => state !== 'open' && offers > 0,
+    (item) => item.state !== 'open' && isTold(item),
   );
   const found = again.flatMap((item) => {
     const by = newer.findLast((other) => replaces(other, item));
@@ -27,16 +31,30 @@ export async function overtaken(
   return found.length === 0 ? {} : { overtaken: Object.fromEntries(found) };
 }
 
+/** Returns those of the items for whose state a carrier of their conversation has since shown or counted a newer item. */
+export async function replacedSince(store: Store, log: LogKey, items: readonly Item[]): Promise<ReadonlySet<Item>> {
+  const newer = (await newerStates(store, log, items)).filter((item) => item.state !== 'open' && isTold(item));
+  const isReplaced = (item: Item): boolean =>
+    newer.some((other) => replaces(other, item) && isFor(other, holderOf(item), item.notification.purpose));
+  return new Set(items.filter(isReplaced));
+}
+
+/** Whether a carrier has shown the item or counted it in a summary. */
+const isTold = ({ offers, inSummary, outcome }: Item): boolean => offers > 0 || inSummary === true || outcome === 'summarized';
+
 /** Returns the items with `supersede` that were queued after one of the given states and have the same key, in all audiences. */
 export async function newerStates(store: Store, log: LogKey, items: readonly Item[]): Promise<readonly Item[]> {
   const states = items.filter(({ notification }) => stateKeyOf(notification) !== undefined);
   if (states.length === 0) return [];
   const keys = new Set(states.map(({ notification }) => notification.key));
   const after = Math.min(...states.map(({ seq }) => seq));
-  const queued = await store.read({ log, after, types: ['system_notification_queued'] });
-  const ids = queued.flatMap(({ body }) =>
-    isType(body, 'system_notification_queued') && body.supersede && keys.has(body.key) ? body.id : [],
-  );
+  const ids: NotificationId[] = [];
+  for (let at: number | undefined = after; at !== undefined;) {
+    const queued: readonly Stored[] = await store.read({ log, after: at, limit: PAGE, types: ['system_notification_queued'] });
+    for (const { body } of queued)
+      if (isType(body, 'system_notification_queued') && body.supersede && keys.has(body.key)) ids.push(body.id);
+    at = queued.length < PAGE ? undefined : queued.at(-1)?.seq;
+  }
   return ids.length === 0 ? [] : store.items(log, { kind: 'ids', ids });
 }
 

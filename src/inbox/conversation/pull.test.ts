@@ -107,4 +107,85 @@ describe.each(STORES)('a pull over $name', ({ open }) => {
     const next = await coder.offer({ at: 'tool_result' });
     expect(next?.view.items.map(({ ids, repeated }) => [ids, repeated])).toEqual([[['stop'], true]]);
   });
+
+  describe('after a summary has counted notifications', () => {
+    const LOG = logKey('shop', 'coder');
+    const state = { key: 'deploy', kind: 'deploy.state', supersede: true } as const;
+    const begun = async (): Promise<{
+      inbox: Inbox;
+      carried: () => Promise<string>;
+      pulled: () => Promise<readonly string[]>;
+    }> => {
+      const inbox = new Inbox({ store, policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
+      const coder = inbox.conversation({ log: LOG, conversation: 'main' as ConversationId }, { pulls: true });
+      const carried = async (): Promise<string> => {
+        const offer = await coder.offer({ at: 'tool_result' });
+        await offer?.confirm();
+        return offer?.view.text ?? '';
+      };
+      const pulled = async (): Promise<readonly string[]> => {
+        const { notifications, offer } = await coder.pull({ mark: true });
+        await offer?.confirm();
+        return notifications.map(({ id }) => id);
+      };
+      for (let n = 0; n < DEFAULT_POLICY.maxItems; n++)
+        await inbox.queue('shop/coder', { message: `filler ${n}`, kind: `ci.step_${n}` });
+      return { inbox, carried, pulled };
+    };
+    const verdict = async (inbox: Inbox, id: string): Promise<object | undefined> =>
+      (await inbox.why(id, LOG))?.items[0]?.verdict;
+
+    it('shows no state whose newer state was delivered since', async () => {
+      proves('pull:rest', 'plan:supersede');
+      const { inbox, carried, pulled } = await begun();
+      await inbox.queue('shop/coder', { ...state, id: 'v1', message: 'RUNNING' });
+      await inbox.queue('shop/coder', { id: 'other', message: 'other', kind: 'ci.other' });
+      expect(await carried()).toContain('2 more');
+      expect(await verdict(inbox, 'v1')).toMatchObject({ kind: 'summarized', read: false });
+      await inbox.queue('shop/coder', { ...state, id: 'v2', message: 'FAILED' });
+      expect(await verdict(inbox, 'v1')).toMatchObject({ kind: 'superseded', by: 'v2', over: false });
+      expect(await carried()).toContain('FAILED');
+      expect(await verdict(inbox, 'v1')).toMatchObject({ kind: 'superseded', by: 'v2', over: false });
+      expect(await pulled()).toEqual(['other']);
+      expect(await verdict(inbox, 'v1')).toMatchObject({ kind: 'superseded', by: 'v2', over: true });
+      expect(await store.verify()).toEqual([]);
+    });
+
+    it('shows only the newest of several states', async () => {
+      proves('pull:rest', 'plan:supersede');
+      const { inbox, carried, pulled } = await begun();
+      await inbox.queue('shop/coder', { ...state, id: 'v1', message: 'RUNNING' });
+      await carried();
+      await inbox.queue('shop/coder', { ...state, id: 'v2', message: 'FAILED' });
+      expect(await pulled()).toEqual(['v2']);
+      expect(await pulled()).toEqual([]);
+    });
+
+    it('shows no notification that has expired since', async () => {
+      proves('pull:rest', 'plan:relevance');
+      const { inbox, carried, pulled } = await begun();
+      await inbox.queue('shop/coder', { id: 'short', message: 'short', expiresAt: now + 3_000 });
+      await inbox.queue('shop/coder', { id: 'lasts', message: 'lasts', kind: 'ci.other' });
+      expect(await carried()).toContain('2 more');
+      now += 3_000;
+      expect(await verdict(inbox, 'short')).toMatchObject({ kind: 'expired' });
+      expect(await pulled()).toEqual(['lasts']);
+    });
+
+    it('shows no notification that was withdrawn since, by its id or its key', async () => {
+      proves('pull:rest', 'plan:relevance');
+      const { inbox, carried, pulled } = await begun();
+      const by = { by: 'Ann', reason: 'it is over' };
+      for (const id of ['d1', 'd2', 'd3'])
+        await inbox.queue('shop/coder', { id, key: `mcp:${id}`, message: `${id} is down`, kind: `ci.${id}` });
+      expect(await carried()).toContain('3 more');
+      expect(await inbox.withdraw('shop/coder', { id: 'd1' }, by)).toEqual([{ id: 'd1', result: 'withdrawn' }]);
+      expect(await inbox.withdraw('shop/coder', { key: 'mcp:d2' }, by)).toEqual([{ id: 'd2', result: 'withdrawn' }]);
+      expect(await pulled()).toEqual(['d3']);
+      expect(await inbox.withdraw('shop/coder', { id: 'd3' }, by)).toEqual([{ id: 'd3', result: 'too_late' }]);
+      expect(await inbox.withdraw('shop/coder', { key: 'mcp:d3' }, by)).toEqual([]);
+      expect(await verdict(inbox, 'd1')).toMatchObject({ kind: 'withdrawn', by: 'Ann', maybeSeen: false });
+      expect(await store.verify()).toEqual([]);
+    });
+  });
 });

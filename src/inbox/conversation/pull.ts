@@ -10,7 +10,7 @@ import { defined } from '../../core/defined.ts';
 import { neutralize } from '../../core/views/body.ts';
 import { MAX_DIFFERS } from '../../core/item.ts';
 import { pausedUntil } from '../../core/views/gate.ts';
-import { itemKey, type Item } from '../../core/items.ts';
+import { isOnlyCounted, itemKey, type Item } from '../../core/items.ts';
 import type { Json } from '../../core/json.ts';
 import { formatKind, isInterrupt, showsData, tellerOf, type Notification } from '../../core/notification.ts';
 import type { Decision } from '../../core/plan.ts';
@@ -55,12 +55,12 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
   await contact.seen({});
   const claim = new Claim(recipient, 'tool_result');
   for (let tries = 0; tries < TRIES; tries++) {
-    const { open, closings, planned } = await pullable(parts, claim);
-    const up = await gate.up();
     const unread = (await contact.mine(await store.items(log, { kind: 'unread', conversation: id }))).filter(
       (item) => !item.read && isPartlyShown(item),
     );
-    const all = [...new Map([...open, ...up, ...unread].map((item) => [item.id, item] as const)).values()].toSorted(
+    const { shows: pulled, closings, planned } = await pullable(parts, claim, unread);
+    const up = await gate.up();
+    const all = [...new Map([...pulled, ...up].map((item) => [item.id, item] as const)).values()].toSorted(
       (a, b) => b.seq - a.seq,
     );
     const kept: readonly Withheld[] = await store.withheld(log, id);
@@ -78,9 +78,8 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
       ...(offer ? { offer } : {}),
     });
     const wasOffered = (item: Item): boolean => item.offers > 0 || item.read;
-    if (!mark || items.length === 0) {
+    if (!mark) {
       await claim.drop();
-      if (mark && withheld.length > 0) await store.withheld(log, id, { take: true });
       return answer(wasOffered);
     }
 
@@ -112,6 +111,10 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
       await claim.after(appended, planned);
       continue;
     }
+    if (items.length === 0) {
+      if (withheld.length > 0) await store.withheld(log, id, { take: true });
+      return answer(wasOffered);
+    }
     fault('offer.appended');
     // The state at the append counts, because another process may have offered and released an item after the read.
     const offered = new Map((appended?.items ?? []).map((item) => [itemKey(item), item.offers] as const));
@@ -134,18 +137,23 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
 }
 
 /**
- * Returns the open items that a pull may show, and the closing records of the items that the plan closes now. `planned`: both
- * kinds of items, and the items that wait.
+ * Returns the open and the unread items that a pull may show, and the closing records of the items that the plan closes now.
+ * `planned`: all items of the plan. The plan also decides about the unread items that were only counted in a summary, because
+ * such an item may have expired or have a newer state since.
  */
 async function pullable(
   parts: Parts,
   claim: Claim,
-): Promise<{ readonly open: readonly Item[]; readonly closings: readonly ClosedRecord[]; readonly planned: readonly Item[] }> {
+  unread: readonly Item[],
+): Promise<{ readonly shows: readonly Item[]; readonly closings: readonly ClosedRecord[]; readonly planned: readonly Item[] }> {
+  const counted = unread.filter(isOnlyCounted);
+  const countedIds = new Set(counted.map(({ id }) => id));
   const { items, closings, closedIds, decisions } = await compose(parts, {
     at: 'tool_result',
     leased: true,
     decidesOnly: true,
     claim,
+    counted,
   });
   const kept = (step: Decision['step']): ReadonlySet<string> =>
     new Set(decisions.flatMap((decision) => (decision.kind === 'keep' && decision.step === step ? [decision.id] : [])));
@@ -153,8 +161,9 @@ async function pullable(
   // A pull delivers items that wait for a contact point, a tool or a turn, but not items that wait for a time.
   const isEarly = ({ id, notification: { deliver } }: Item): boolean =>
     early.has(id) && typeof deliver === 'object' && 'at' in deliver;
-  const open = items.filter((item) => item.state === 'open' && !closedIds.has(item.id) && !hidden.has(item.id) && !isEarly(item));
-  return { open, closings, planned: items };
+  const isOver = ({ id }: Item): boolean => closedIds.has(id) || hidden.has(id);
+  const open = items.filter((item) => !countedIds.has(item.id) && !isOver(item) && !isEarly(item));
+  return { shows: [...unread.filter((item) => !isOver(item)), ...open], closings, planned: items };
 }
 
 /** Names the reader for `why`: the client, its carrier, and the process. */

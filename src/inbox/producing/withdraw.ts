@@ -1,7 +1,7 @@
 /** Withdraws notifications, and lowers a gate before the model has read the interrupts that hold the gate up. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
-import { ANYONE, type Item } from '../../core/items.ts';
+import { ANYONE, isOnlyCounted, type Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { ClosedRecord, Draft, GateLiftedRecord } from '../../core/records.ts';
 import type { Context, Withdrawn } from '../context.ts';
@@ -9,8 +9,12 @@ import { mayTakeBack } from './inside.ts';
 
 type Why = { readonly by: string; readonly reason: string };
 
+/** How many of the newest unread notifications are searched for a key, because stores index only the keys of open ones. */
+const UNREAD_SEARCHED = 1_000;
+
 /**
- * Withdraws one notification by its id, or all open notifications of a key. A delivered interrupt no longer holds the gate up.
+ * Withdraws one notification by its id, or all notifications of a key that are open or were only counted in a summary. A
+ * delivered interrupt no longer holds the gate up.
  */
 export async function withdraw(
   context: Context,
@@ -22,7 +26,7 @@ export async function withdraw(
   const items =
     'id' in what
       ? await store.items(log, { kind: 'ids', ids: [what.id as NotificationId] })
-      : [...(await store.items(log, { kind: 'key', key: what.key })), ...(await holdingWithKey(context, log, what.key))];
+      : [...(await pendingWithKey(context, log, what.key)), ...(await holdingWithKey(context, log, what.key))];
   if ('id' in what && items.length === 0) return [{ id: what.id as NotificationId, result: 'unknown' }];
   const into = 'id' in what ? countedInto(items) : undefined;
   if (into !== undefined) return items.slice(0, 1).map(({ id }) => ({ id, result: 'folded', into }));
@@ -36,6 +40,13 @@ export async function withdraw(
 export const countedInto = ([item]: readonly Item[]): NotificationId | undefined =>
   item?.outcome === 'folded' ? item.group?.[0] : undefined;
 
+/** Returns the notifications of the key that are open or were only counted in a summary. */
+export async function pendingWithKey({ store }: Pick<Context, 'store'>, log: LogKey, key: string): Promise<readonly Item[]> {
+  const unread = await store.items(log, { kind: 'unread', limit: UNREAD_SEARCHED });
+  const counted = unread.filter((item) => item.notification.key === key && isOnlyCounted(item));
+  return [...counted, ...(await store.items(log, { kind: 'key', key }))];
+}
+
 async function holdingWithKey(context: Context, log: LogKey, key: string): Promise<readonly Item[]> {
   const gates = await context.store.items(log, { kind: 'gate' });
   return holding(
@@ -45,8 +56,8 @@ async function holdingWithKey(context: Context, log: LogKey, key: string): Promi
 }
 
 /**
- * Withdraws one notification for all audiences. An undelivered notification closes. A delivered interrupt no longer holds the
- * gate up.
+ * Withdraws one notification for all audiences. An undelivered notification closes, and so does a notification that was only
+ * counted in a summary. A delivered interrupt no longer holds the gate up.
  */
 async function withdrawOne(context: Context, log: LogKey, id: NotificationId, why: Why): Promise<Withdrawn['result']> {
   for (;;) {
@@ -56,12 +67,10 @@ async function withdrawOne(context: Context, log: LogKey, id: NotificationId, wh
       context,
       items.filter((item) => item.state === 'closed' && item.gate),
     );
-    const open = items.some((item) => item.state !== 'closed');
-    const drafts: Draft[] = [
-      ...liftRecords(held, why),
-      ...(open ? [{ type: 'notification_closed', ids: [id], outcome: 'withdrawn', ...why } satisfies ClosedRecord] : []),
-    ];
-    const delivered = items.some((item) => item.outcome === 'delivered' || item.outcome === 'summarized');
+    const counted = items.some(isOnlyCounted);
+    const open = counted || items.some((item) => item.state !== 'closed');
+    const drafts: Draft[] = [...liftRecords(held, why), ...(open ? [withdrawalOf(id, why, counted)] : [])];
+    const delivered = items.some((item) => item.outcome === 'delivered' || (item.outcome === 'summarized' && item.read));
     if (drafts.length === 0) return delivered ? 'too_late' : seen(items);
     const appended = await context.store.append(log, drafts);
     if (appended.kind !== 'appended') continue;
@@ -69,6 +78,14 @@ async function withdrawOne(context: Context, log: LogKey, id: NotificationId, wh
     return delivered ? 'maybe_seen' : seen([...items, ...appended.items]);
   }
 }
+
+const withdrawalOf = (id: NotificationId, why: Why, counted: boolean): ClosedRecord => ({
+  type: 'notification_closed',
+  ids: [id],
+  ...(counted ? { summarized: true } : {}),
+  outcome: 'withdrawn',
+  ...why,
+});
 
 const seen = (items: readonly Item[]): 'maybe_seen' | 'withdrawn' =>
   items.some(({ offers }) => offers > 0) ? 'maybe_seen' : 'withdrawn';

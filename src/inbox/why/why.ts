@@ -1,7 +1,7 @@
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { asListed } from '../../core/clocks.ts';
 import { defined } from '../../core/defined.ts';
-import type { Item } from '../../core/items.ts';
+import { isOnlyCounted, type Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { Decision } from '../../core/plan.ts';
 import { isByAgent, isType, type Draft, type Stored, type SucceededRecord } from '../../core/records.ts';
@@ -43,7 +43,9 @@ export async function explain(inbox: Logs, id: NotificationId, log?: LogKey, rea
     for (const stored of found) {
       const records = await inbox.store.read({ log: key, seqs: [...stored.history], limit: stored.history.length });
       const item = withOwnText(stored, records);
-      const now = item.state === 'open' ? await outlooksOf(inbox, key, item) : [];
+      // The plan of a pull also decides about a notification that was only counted in a summary.
+      const counted = isOnlyCounted(item) ? [{ ...item, state: 'open' as const }] : [];
+      const now = item.state === 'open' || counted.length > 0 ? await outlooksOf(inbox, key, item, counted) : [];
       const verdict = verdictOf(await factsOf(inbox, key, { item, records, decisions: now }, reader));
       // As in every list, an item whose time has passed is shown as expired before a sweep closes it, unless this clock is wrong.
       const shown = verdict.kind === 'expired' && verdict.offByMs === undefined ? asListed(item, inbox.store.now()) : item;

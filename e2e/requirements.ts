@@ -497,6 +497,10 @@ export const REQUIREMENTS = {
     behaviour:
       'The commands why, inbox and agents, the API and the console show an expired interrupt as expired and its gate as down. The refusal for a pause says when the pause ends.',
   },
+  'gate:superseded': {
+    behaviour:
+      'An interrupt with `supersede` holds no gate up if a newer state of its key replaces the interrupt before its delivery. A delivered interrupt holds its gate up until the agent has read the interrupt.',
+  },
   'gate:withdrawn': {
     behaviour: 'The withdrawal of a delivered interrupt lowers its gate. The command says so and exits with 0.',
   },

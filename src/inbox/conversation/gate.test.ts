@@ -73,6 +73,74 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await call()).toContain('\nuser critical, Ann asks to pause: “hold on”\n');
   });
 
+  describe('with states of one key', () => {
+    const state = { key: 'prod', kind: 'prod.state', supersede: true } as const;
+    const down = { ...state, id: 'down', message: 'PROD DOWN', level: 'critical' } as const;
+    const gates = async (): Promise<readonly string[]> => (await inbox.gates(LOG)).map(({ id }) => id);
+
+    it('is not held up by an interrupt that a newer state replaces before its delivery', async () => {
+      proves('gate:superseded', 'plan:supersede');
+      await inbox.queue('shop/coder', down);
+      expect(await gates()).toEqual(['down']);
+      await inbox.queue('shop/coder', { ...state, id: 'up', message: 'prod is up again' });
+      expect(await gates()).toEqual([]);
+      expect(await call()).toBeUndefined();
+      const offer = await talk().offer({ at: 'tool_result' });
+      expect(offer?.view.text).toContain('prod is up again');
+      expect(offer?.view.text).not.toContain('PROD DOWN');
+      await offer?.release('cancelled');
+      expect(await call()).toBeUndefined();
+      expect((await inbox.why('down', LOG))?.items[0]?.verdict).toMatchObject({ kind: 'superseded', by: 'up', over: true });
+    });
+
+    it('shows only the newest of two interrupts', async () => {
+      proves('gate:superseded', 'plan:supersede');
+      await inbox.queue('shop/coder', down);
+      await inbox.queue('shop/coder', { ...down, id: 'worse', message: 'PROD LOST' });
+      const text = await call();
+      expect(text).toContain('PROD LOST');
+      expect(text).not.toContain('PROD DOWN');
+      now += UNPROVEN_MS;
+      expect(await call()).toBeUndefined();
+      expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
+      expect((await inbox.why('down', LOG))?.items[0]?.receipt).toBe('superseded');
+    });
+
+    it('stays up for an interrupt of one conversation if another conversation has got the newer state', async () => {
+      proves('gate:superseded');
+      await inbox.queue('shop/coder#main', down);
+      await inbox.queue('shop/coder', { ...state, id: 'up', message: 'prod is up again' });
+      const other = inbox.conversation({ log: LOG, conversation: 'other' as ConversationId });
+      await (await other.offer({ at: 'tool_result' }))?.confirm();
+      expect(await gates()).toEqual(['down']);
+      expect(await call()).toContain('PROD DOWN');
+    });
+
+    it.each([
+      ['the newer state has expired', { expiresAt: 1_700_000_000_001 }, 2],
+      ['the newer state is of another sender', { origin: { person: 'Ann' } }, 0],
+      ['the newer state is for another purpose', { purpose: 'chat' }, 0],
+    ] as const)('stays up if %s', async (_, newer, later) => {
+      proves('gate:superseded');
+      await inbox.queue('shop/coder', down);
+      await inbox.queue('shop/coder', { ...state, id: 'up', message: 'prod is up again', ...newer });
+      now += later;
+      expect(await gates()).toEqual(['down']);
+      expect(await call(talk(inbox, { pulls: true, purpose: 'task' }))).toContain('PROD DOWN');
+    });
+
+    it('stays up for a delivered interrupt until the agent has read it, although a newer state waits', async () => {
+      proves('gate:superseded');
+      await inbox.queue('shop/coder', down);
+      expect(await call()).toContain('PROD DOWN');
+      await inbox.queue('shop/coder', { ...state, id: 'up', message: 'prod is up again' });
+      expect(await call()).toContain('PROD DOWN');
+      now += UNPROVEN_MS;
+      expect(await call()).toBeUndefined();
+      expect((await talk().offer({ at: 'tool_result' }))?.view.text).toContain('prod is up again');
+    });
+  });
+
   it('if one of two critical notifications in a line is withdrawn, a refusal names only the other', async () => {
     proves('lease:withdrawn', 'gate:withdrawn');
     const key = 'deploy';

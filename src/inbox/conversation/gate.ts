@@ -44,6 +44,7 @@ import type { Context } from '../context.ts';
 import { isSame } from '../presence/presence.ts';
 import { mutesOf } from '../producing/mutes.ts';
 import { leaseOf, lesseeOf, offerOf, readRecords, type Offer } from './lease.ts';
+import { supersededOf } from './overtaken.ts';
 import type { Parts } from './parts.ts';
 import { readBefore } from './read-before.ts';
 import { formatOf, isSignal, policyOf, pullName } from './recipient.ts';
@@ -134,8 +135,10 @@ export class Gate {
     const policy = policyOf(this.#parts.recipient);
     const now = context.store.now();
     const mutes = await mutesOf(context, log);
-    return (await this.#parts.contact.mine(items)).filter((item) => {
-      if (isExpired(item, now)) return false;
+    const mine = await this.#parts.contact.mine(items);
+    const superseded = await supersededOf(context, log, mine, async () => ({ id, purpose: await this.#parts.contact.purpose() }));
+    return mine.filter((item) => {
+      if (isExpired(item, now) || superseded.has(item)) return false;
       if (item.takenBy !== undefined && item.takenBy !== id) return false;
       return filteredBecause(item.notification, policy, mutes, now) === undefined;
     });

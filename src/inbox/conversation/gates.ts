@@ -5,10 +5,11 @@ import { filterOf } from '../../core/filter.ts';
 import type { Item } from '../../core/items.ts';
 import type { Context } from '../context.ts';
 import { mutesOf } from '../producing/mutes.ts';
+import { audienceOf, supersededOf } from './overtaken.ts';
 
 /**
- * Returns the interrupts that hold up a gate in any conversation of the agent, oldest first. Filtered and expired interrupts hold
- * no gate up.
+ * Returns the interrupts that hold up a gate in any conversation of the agent, oldest first. Filtered, expired and superseded
+ * interrupts hold no gate up.
  */
 export async function gatesOf(context: Context, log: LogKey): Promise<readonly Item[]> {
   const items = await context.store.items(log, { kind: 'gate' });
@@ -16,5 +17,8 @@ export async function gatesOf(context: Context, log: LogKey): Promise<readonly I
   const policy = context.policies.policy(splitLog(log).project);
   const now = context.store.now();
   const mutes = await mutesOf(context, log);
-  return items.filter((item) => holdsGate(item, now) && filterOf(item.notification, policy, mutes, now) === undefined);
+  const superseded = await supersededOf(context, log, items, audienceOf);
+  return items.filter(
+    (item) => holdsGate(item, now) && !superseded.has(item) && filterOf(item.notification, policy, mutes, now) === undefined,
+  );
 }

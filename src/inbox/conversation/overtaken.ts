@@ -1,9 +1,13 @@
-import type { LogKey } from '../../core/address.ts';
-import { holderOf, isFor, type Item } from '../../core/items.ts';
+import { splitLog, type ConversationId, type LogKey } from '../../core/address.ts';
+import { isExpired } from '../../core/clocks.ts';
+import { filteredBecause } from '../../core/filter.ts';
+import { ANYONE, holderOf, isFor, type Item } from '../../core/items.ts';
 import type { Facts } from '../../core/make-plan.ts';
-import { stateKeyOf, type NotificationId } from '../../core/notification.ts';
+import { isInterrupt, stateKeyOf, type NotificationId } from '../../core/notification.ts';
 import type { Store } from '../../core/ports.ts';
 import { isType, type Stored } from '../../core/records.ts';
+import type { Context } from '../context.ts';
+import { mutesOf } from '../producing/mutes.ts';
 import type { Recipient } from './recipient.ts';
 
 /** How many records are read at a time. */
@@ -15,17 +19,18 @@ const PAGE = 1_000;
  * selects the items that the conversation may take.
  */
 export async function overtaken(
-  { context, log }: Recipient,
+  { context, log, id }: Recipient,
   open: readonly Item[],
   mine: (items: readonly Item[]) => Promise<readonly Item[]>,
 ): Promise<Pick<Facts, 'overtaken'>> {
-  // An offer that was never sent does not count in `offers`, but its records are in the history.
-  const again = open.filter(({ history }) => history.length > 1);
+  // An offer that was never sent does not count in `offers`, but its records are in the history. A refusal may show a newer
+  // interrupt without an older interrupt, which then has no such record.
+  const again = open.filter(({ history, notification }) => history.length > 1 || isInterrupt(notification));
   const newer = (await mine(await newerStates(context.store, log, again))).filter(
     (item) => item.state !== 'open' && isTold(item),
   );
   const found = again.flatMap((item) => {
-    const by = newer.findLast((other) => replaces(other, item));
+    const by = newer.findLast((other) => replaces(other, item) && reaches(other, item, id));
     return by === undefined ? [] : [[item.id, by.id] as const];
   });
   return found.length === 0 ? {} : { overtaken: Object.fromEntries(found) };
@@ -34,10 +39,53 @@ export async function overtaken(
 /** Returns those of the items for whose state a carrier of their conversation has since shown or counted a newer item. */
 export async function replacedSince(store: Store, log: LogKey, items: readonly Item[]): Promise<ReadonlySet<Item>> {
   const newer = (await newerStates(store, log, items)).filter((item) => item.state !== 'open' && isTold(item));
-  const isReplaced = (item: Item): boolean =>
-    newer.some((other) => replaces(other, item) && isFor(other, holderOf(item), item.notification.purpose));
+  const isReplaced = (item: Item): boolean => {
+    const { id, purpose } = audienceOf(item);
+    return newer.some((other) => replaces(other, item) && isFor(other, id, purpose) && reaches(other, item, id));
+  };
   return new Set(items.filter(isReplaced));
 }
+
+/**
+ * Returns those of the interrupts that the plan closes as superseded, so that they hold no gate up. `reader`: the conversation
+ * whose plan decides, for each interrupt. Only an open interrupt can be superseded.
+ */
+export async function supersededOf(
+  context: Context,
+  log: LogKey,
+  gates: readonly Item[],
+  reader: (item: Item) => Reader | Promise<Reader>,
+): Promise<ReadonlySet<Item>> {
+  const open = gates.filter((item) => item.state === 'open' && stateKeyOf(item.notification) !== undefined);
+  if (open.length === 0) return new Set();
+  const policy = context.policies.policy(splitLog(log).project);
+  const now = context.store.now();
+  const mutes = await mutesOf(context, log);
+  const counts = (item: Item): boolean =>
+    item.state === 'open'
+      ? !isExpired(item, now) && filteredBecause(item.notification, policy, mutes, now) === undefined
+      : isTold(item);
+  const newer = (await newerStates(context.store, log, open)).filter(counts);
+  const superseded = new Set<Item>();
+  for (const item of open) {
+    const { id, purpose } = await reader(item);
+    if (newer.some((other) => replaces(other, item) && isFor(other, id, purpose) && reaches(other, item, id)))
+      superseded.add(item);
+  }
+  return superseded;
+}
+
+type Reader = { readonly id: ConversationId; readonly purpose: string | undefined };
+
+/** Returns the conversation that holds the item. Without a purpose of the item, no notification for a purpose replaces it. */
+export const audienceOf = (item: Item): Reader => ({ id: holderOf(item), purpose: item.notification.purpose ?? '' });
+
+/**
+ * Whether the newer item reaches the readers of the older item. An item for one conversation waits although another conversation
+ * of the agent has taken the newer item.
+ */
+const reaches = (newer: Item, older: Item, id: ConversationId): boolean =>
+  newer.state === 'open' || older.audience === ANYONE || holderOf(newer) === id;
 
 /** Whether a carrier has shown the item or counted it in a summary. */
 const isTold = ({ offers, inSummary, outcome }: Item): boolean => offers > 0 || inSummary === true || outcome === 'summarized';

@@ -94,9 +94,9 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_002, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 871, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 880, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_009, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 878, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 888, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],

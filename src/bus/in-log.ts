@@ -18,6 +18,12 @@ const PAGES = 10;
 /** The maximum number of attempts to change a count. An attempt fails if another process changes the count at the same time. */
 const TRIES = 20;
 
+/**
+ * How many of the newest unread notifications are searched for a notification that a summary has counted. A burst of events, such
+ * as thousands of restored files, searches again and again.
+ */
+const UNREAD_SEARCHED = 100;
+
 export class InLog {
   readonly #inbox: Inbox;
   readonly #subscriber: string;
@@ -38,7 +44,7 @@ export class InLog {
     const why = { by: this.#subscriber, reason };
     const ids = new Set<string>();
     for (const log of await this.#logs()) {
-      const pending = await this.#inbox.pending(log, key);
+      const pending = await this.#inbox.pending(log, key, UNREAD_SEARCHED);
       const mine = pending.filter((item) => address.kind !== 'conversation' || item.audience === address.conversation);
       for (const id of new Set(mine.map((item) => item.id)))
         for (const { result } of await this.#inbox.withdraw(log, { id }, why))

@@ -229,9 +229,9 @@ export class Inbox implements Logs, AsyncDisposable {
     return this.store.items(toLog(to), { kind: 'open' });
   }
 
-  /** Returns the notifications of a key that are open, or that an agent got only as a count in a summary. */
-  pending(log: LogKey, key: string): Promise<readonly Item[]> {
-    return pendingWithKey(this, log, key);
+  /** Returns the notifications of a key that are open, or that an agent got only as a count in a summary (see `pendingWithKey`). */
+  pending(log: LogKey, key: string, searched?: number): Promise<readonly Item[]> {
+    return pendingWithKey(this, log, key, searched);
   }
 
   /** Returns the interrupts that hold up a gate of an agent, in any of its conversations. */

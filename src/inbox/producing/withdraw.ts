@@ -40,11 +40,19 @@ export async function withdraw(
 export const countedInto = ([item]: readonly Item[]): NotificationId | undefined =>
   item?.outcome === 'folded' ? item.group?.[0] : undefined;
 
-/** Returns the notifications of the key that are open or were only counted in a summary. */
-export async function pendingWithKey({ store }: Pick<Context, 'store'>, log: LogKey, key: string): Promise<readonly Item[]> {
-  const unread = await store.items(log, { kind: 'unread', limit: UNREAD_SEARCHED });
+/**
+ * Returns the notifications of the key that are open or were only counted in a summary. `searched`: how many of the newest unread
+ * notifications are searched.
+ */
+export async function pendingWithKey(
+  { store }: Pick<Context, 'store'>,
+  log: LogKey,
+  key: string,
+  searched = UNREAD_SEARCHED,
+): Promise<readonly Item[]> {
+  const unread = await store.items(log, { kind: 'unread', limit: searched });
   const counted = unread.filter((item) => item.notification.key === key && isOnlyCounted(item));
-  return [...counted, ...(await store.items(log, { kind: 'key', key }))];
+  return [...counted.toReversed(), ...(await store.items(log, { kind: 'key', key }))];
 }
 
 async function holdingWithKey(context: Context, log: LogKey, key: string): Promise<readonly Item[]> {

@@ -194,12 +194,13 @@ function draftOf(fc: FastCheck): Arbitrary<Made> {
     {
       weight: 2,
       arbitrary: fc
-        .tuple(someIds, fc.constantFrom('withdrawn' as const, 'expired' as const, 'summarized' as const), maybe(as))
-        .map(
-          ([of, outcome, to]): Made =>
-            () =>
-              closed(of, outcome, to),
-        ),
+        .tuple(
+          someIds,
+          fc.constantFrom('withdrawn' as const, 'expired' as const, 'summarized' as const),
+          maybe(as),
+          maybe(fc.constant(true as const)),
+        )
+        .map(([of, outcome, to, summarized]): Made => () => ({ ...closed(of, outcome, to), ...defined({ summarized }) })),
     },
     {
       weight: 2,

@@ -263,6 +263,30 @@ export const DELIVERY: readonly Effect[] = [
     becomes: { conflict: { a: 'closed' } },
   },
   {
+    name: 'a summarized notification closes with another outcome if the record says so',
+    given: [queued('a'), queued('b'), result(['a'], 'x', { summarizes: ids('b') })],
+    when: { ...closed(['b'], 'withdrawn'), summarized: true },
+    becomes: { b: { state: 'closed', outcome: 'withdrawn', offers: 0 } },
+  },
+  {
+    name: 'a close of a summarized notification is refused if the record does not name it as summarized',
+    given: [queued('a'), queued('b'), result(['a'], 'x', { summarizes: ids('b') })],
+    when: closed(['b'], 'withdrawn'),
+    becomes: { conflict: { b: 'closed' } },
+  },
+  {
+    name: 'a close of a summarized notification that was read is refused',
+    given: [queued('a'), queued('b'), result(['a'], 'x', { summarizes: ids('b') }), read(['b'])],
+    when: { ...closed(['b'], 'withdrawn'), summarized: true },
+    becomes: { conflict: { b: 'closed' } },
+  },
+  {
+    name: 'an answer of get_notifications counts as an offer of a notification that another carrier holds',
+    given: [queued('a'), offered('c', ['a'])],
+    when: { ...offered('d', []), reads: true, shows: ids('a') },
+    becomes: { a: { state: 'offered', offers: 2 } },
+  },
+  {
     name: 'a close of a notification that was never queued is refused',
     given: [],
     when: closed(['a'], 'withdrawn'),

@@ -96,12 +96,12 @@ describe('at its start', () => {
   it.each([
     ['a gateway', GATEWAY, { kb: 1_009, packages: [] }],
     ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 878, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 888, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 892, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_450,
+        kb: 1_462,
         packages: [
           'commander',
           'hono',

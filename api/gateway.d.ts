@@ -211,6 +211,7 @@ type GateRefusedRecord = Base & {
   readonly clockAt?: number;
   readonly times?: number;
   readonly made?: boolean;
+  readonly shows?: readonly NotificationId[];
 };
 type FanOutRecord = Base & {
   readonly type: 'fan_out';
@@ -1008,6 +1009,7 @@ type Verdict = {
   readonly text: string;
   readonly meta?: object;
   readonly delivery?: Delivery;
+  readonly ended?: (how: 'recorded' | 'unrecorded') => Promise<void>;
 };
 type Result = Call & {
   readonly isError: boolean;

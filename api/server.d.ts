@@ -235,6 +235,7 @@ type GateRefusedRecord = Base & {
   readonly clockAt?: number;
   readonly times?: number;
   readonly made?: boolean;
+  readonly shows?: readonly NotificationId[];
 };
 type FanOutRecord = Base & {
   readonly type: 'fan_out';

@@ -153,6 +153,10 @@ export const REQUIREMENTS = {
     behaviour:
       'A frozen disk or a held lock delays no call by more than 300 ms. The waiting notifications arrive afterwards, once.',
   },
+  'gate:early': {
+    behaviour:
+      'A refusal that the gateway sends before the store answers is recorded once when the store answers, also if the interrupt has ended. If a person has lifted the pause in the meantime, the agent is notified.',
+  },
   'gate:unwritable': {
     behaviour:
       'A raised gate refuses calls even while the database cannot be written. A pause refuses calls until a person lifts it. A critical notification refuses the calls of its batch.',

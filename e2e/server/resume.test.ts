@@ -60,7 +60,7 @@ verifies('server:lifted', 'earpiece resume has the same output and effect with -
     {
       said: [
         '',
-        'shop/coder#a2  continues; the pause by Anna of hh:mm was lifted: hold on (the agent never saw this pause)',
+        'shop/coder#a2  continues; the pause by Anna of hh:mm was lifted: hold on (no record says that the agent saw this pause)',
         standing,
       ],
       told: [],

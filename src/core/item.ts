@@ -3,7 +3,7 @@ import type { ConversationId } from './address.ts';
 import { defined } from './defined.ts';
 import type { Json } from './json.ts';
 import { isInterrupt, type Notification, type NotificationId } from './notification.ts';
-import type { CarrierId, Outcome, Owner, Stored } from './records.ts';
+import type { CarrierId, GateRefusedRecord, Outcome, Owner, Stored } from './records.ts';
 
 /** The audience of a notification that any conversation of the agent may take, once. */
 export const ANYONE = '' as ConversationId;
@@ -32,8 +32,8 @@ export type Item = {
   /** True if the offer only counts the item in its summary line. */
   readonly inSummary?: true;
   /**
-   * How often the text of the item was offered or delivered. A summary and an offer that was never sent do not count. If the
-   * number is above 0, the model may have seen the item.
+   * How often the text of the item was offered or delivered. A summary and an offer that was never sent do not count. Refusals
+   * that show the item without an offer count as one. If the number is above 0, the model may have seen the item.
    */
   readonly offers: number;
   /**
@@ -90,3 +90,7 @@ export function fresh(notification: Notification, audience: ConversationId, plac
 }
 
 export const seen = (item: Item, place: { seq: number }): Item => ({ ...item, history: [...item.history, place.seq] });
+
+/** Counts a refusal that shows the item. The release of an offer that was never sent subtracts that offer, but not the refusal. */
+export const shownBy = ({ shows }: Pick<GateRefusedRecord, 'shows'>, item: Item): Item =>
+  shows?.includes(item.id) ? { ...item, offers: Math.max(item.offers, item.state === 'offered' ? 2 : 1) } : item;

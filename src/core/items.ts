@@ -21,7 +21,7 @@
 import type { ConversationId } from './address.ts';
 import { countedSince } from './counts.ts';
 import { defined } from './defined.ts';
-import { ANYONE, fresh, isOnlyCounted, itemKey, MAX_DIFFERS, seen, type Item } from './item.ts';
+import { ANYONE, fresh, isOnlyCounted, itemKey, MAX_DIFFERS, seen, shownBy, type Item } from './item.ts';
 import { isInterrupt, type NotificationId } from './notification.ts';
 import { extendedTo, forkedFrom, passedOn, putItem, type Passing } from './passing.ts';
 import type { CarrierId, Draft, KnownDraft, OfferedRecord, ReleasedRecord, Stored } from './records.ts';
@@ -256,7 +256,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
     case 'notification_observed':
       return settled(of(found, record.conversation).map((item) => ({ ...seen(item, place), observed: true })));
     case 'gate_refused':
-      return settled(of(found, record.conversation).map((item) => seen(item, place)));
+      return settled(of(found, record.conversation).map((item) => shownBy(record, seen(item, place))));
     case 'conversation_forked':
       return outcome(forkedFrom(record, place, found, lenient));
     case 'notification_extended':

@@ -188,6 +188,11 @@ export type GateRefusedRecord = Base & {
   readonly times?: number;
   /** True if the call was made and its result withheld. */
   readonly made?: boolean;
+  /**
+   * The interrupts that the model was shown although no offer of this refusal holds them: another carrier holds them, or the
+   * refusal was sent before the store answered. The model may have seen these interrupts, whatever becomes of their offers.
+   */
+  readonly shows?: readonly NotificationId[];
 };
 /**
  * Records the receivers of a fan-out, in the log `project/*`. The record is written before the first receiver's notification is

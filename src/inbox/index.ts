@@ -2,6 +2,7 @@ export type { Companion, Logs, Queued, Succession, Withdrawn } from './context.t
 export { Inbox, loadWhy, toLog, type InboxDeps } from './inbox.ts';
 export { Conversation, type Carried, type OfferOptions } from './conversation/conversation.ts';
 export { PRESENCE_EVERY_MS } from './conversation/contact.ts';
+export { recordEarly, type EarlyRefusal } from './conversation/early-refusal.ts';
 export { isIn } from './conversation/fork.ts';
 export { ASKED_AGAIN_MS, liftOf, type CallResult, type KnownGate, type Proof, type RefusedCall } from './conversation/gate.ts';
 export type { Offer } from './conversation/lease.ts';

@@ -78,5 +78,5 @@ const isPaused = (items: readonly Item[], now: number): boolean =>
 function saying({ log, conversation, message, person, since, notified }: Lifted): string {
   const who = conversation === null ? log : `${log}#${conversation}`;
   const by = person === null ? '' : ` by ${plain(person)}`;
-  return `${plain(who)}  continues; the pause${by} of ${clock(since)} was lifted: ${plain(message, 200)}${notified || log.endsWith('/*') ? '' : ' (the agent never saw this pause)'}`;
+  return `${plain(who)}  continues; the pause${by} of ${clock(since)} was lifted: ${plain(message, 200)}${notified || log.endsWith('/*') ? '' : ' (no record says that the agent saw this pause)'}`;
 }

@@ -228,6 +228,50 @@ describe('a refusal from memory that is sent before the store answers', () => {
   });
 });
 
+describe('the end of `before` after a refusal from memory', () => {
+  proves('gate:early');
+  const text = 'stop';
+  const recorded: Verdict = { kind: 'refuse', text, delivery: noDelivery };
+
+  test.each<[string, 'recorded' | 'unrecorded', () => Promise<Verdict>]>([
+    ['the same refusal', 'recorded', async () => recorded],
+    ['another refusal', 'unrecorded', async () => ({ ...recorded, text: 'wait' })],
+    ['a pass', 'unrecorded', async () => ({ kind: 'pass' })],
+    ['an error', 'unrecorded', () => Promise.reject(new Error('the disk is full'))],
+  ])('is reported once: %s is %s', async (_, how, decide) => {
+    const said: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { rider } = guarded({
+      before: () => promise.then(decide),
+      held: () => ({ kind: 'refuse', text, delivery: noDelivery, ended: async (each) => void said.push(each) }),
+      callTool: () => ({ result: { content: [] }, ...noDelivery }),
+    });
+    expect(await rider.before(connection, { tool: 'read' } as Call)).toMatchObject({ kind: 'refuse', text });
+    expect(said).toEqual([]);
+    resolve();
+    await rider.callTool(connection, { tool: 'get_notifications', args: {}, requestId: '2' });
+    expect(said).toEqual([how]);
+  });
+
+  test('is reported if the rider fails at once, and as recorded if the refusal was dropped', async () => {
+    const said: string[] = [];
+    const { promise, resolve: pass } = Promise.withResolvers<Verdict>();
+    const verdicts = [Promise.reject(new Error('the disk is full')), promise];
+    const { rider } = guarded({
+      before: () => verdicts.shift()!,
+      held: () => ({ kind: 'refuse', text, delivery: noDelivery, ended: async (each) => void said.push(each) }),
+      callTool: () => ({ result: { content: [] }, ...noDelivery }),
+    });
+    expect(await rider.before(connection, { tool: 'read' } as Call)).toMatchObject({ kind: 'refuse' });
+    expect(said).toEqual(['unrecorded']);
+    const dropped = await rider.before(connection, { tool: 'read' } as Call);
+    if (dropped.kind === 'refuse') dropped.delivery?.release('late');
+    pass({ kind: 'pass' });
+    await rider.callTool(connection, { tool: 'get_notifications', args: {}, requestId: '2' });
+    expect(said).toEqual(['unrecorded', 'recorded']);
+  });
+});
+
 describe('a rider that is busy although its store answers', () => {
   beforeEach(() => {
     vi.useFakeTimers();

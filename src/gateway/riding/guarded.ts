@@ -46,6 +46,14 @@ type Overdue = {
   readonly askedAt: number;
 };
 
+/** An answer of the rider that is late. `arrives` resolves when the answer is kept, released or recorded. */
+type LateAnswer = { readonly what: string; readonly arrives: Promise<void> };
+
+/** Resolves when the late answers have arrived. With `what`, waits only for the answers of this method. */
+async function arrived(late: ReadonlySet<LateAnswer>, what?: string): Promise<void> {
+  await Promise.all([...late].filter((each) => what === undefined || each.what === what).map(({ arrives }) => arrives));
+}
+
 /**
  * Wraps a rider so that the rider cannot stop traffic. After an exception or a late answer, the call passes, unless the last
  * known gate is up. Each outage is reported once. If `before`, `after` or `callTool` failed first, the outage ends when the same
@@ -60,7 +68,7 @@ export class GuardedRider {
    * Late answers of the rider, by connection. The next result may carry a late text: see `LateRides`. A late refusal belongs to
    * the refusal that was sent in its place. Any other late delivery is released.
    */
-  readonly #late = new Map<Connection['key'], Set<Promise<void>>>();
+  readonly #late = new Map<Connection['key'], Set<LateAnswer>>();
   readonly #lateRides = new LateRides();
   readonly #closed = new WeakSet<Connection>();
   readonly #sessions = new SessionConnections(
@@ -92,7 +100,7 @@ export class GuardedRider {
 
   before(connection: Connection, call: Call): Awaitable<Verdict> {
     const late = this.#late.get(connection.key);
-    const asked: Call = late === undefined ? call : { ...call, landed: async () => void (await Promise.all(late)) };
+    const asked: Call = late === undefined ? call : { ...call, landed: () => arrived(late, 'after') };
     const held = (): Verdict => this.#now('before', () => this.#rider.held?.(connection, asked), undefined) ?? { kind: 'pass' };
     return this.#soon(connection, 'before', () => this.#rider.before(connection, asked), held);
   }
@@ -165,7 +173,7 @@ export class GuardedRider {
    */
   async callTool(connection: Connection, call: OwnCall): Promise<OwnAnswer> {
     const late = this.#late.get(connection.key);
-    if (late !== undefined) await Promise.all(late);
+    if (late !== undefined) await arrived(late);
     this.#lateRides.releaseAll(connection.key, 'late');
     try {
       const answer = await this.#rider.callTool(connection, call);
@@ -220,8 +228,7 @@ export class GuardedRider {
     try {
       asked = ask();
     } catch (error) {
-      this.#trouble(what, reasonOf(error));
-      return otherwise();
+      return this.#failed(what, error, otherwise);
     }
     if (!(asked instanceof Promise)) {
       this.#well(what);
@@ -249,28 +256,35 @@ export class GuardedRider {
       const early = new EarlyDelivery();
       const known = otherwise();
       const instead = known.kind === 'refuse' ? { ...known, delivery: early } : known;
-      this.#awaits(connection, this.#comesLate(connection, { what, answer, instead, early, askedAt }));
+      this.#awaits(connection, { what, arrives: this.#comesLate(connection, { what, answer, instead, early, askedAt }) });
       return instead;
     } catch (error) {
-      this.#trouble(what, reasonOf(error));
-      return otherwise();
+      return this.#failed(what, error, otherwise);
     } finally {
       time.end();
     }
   }
 
-  #awaits({ key }: Connection, late: Promise<void>): void {
+  #failed<T extends Verdict | Ride>(what: string, error: unknown, otherwise: () => T): T {
+    this.#trouble(what, reasonOf(error));
+    const instead = otherwise();
+    if (instead.kind === 'refuse') void instead.ended?.('unrecorded');
+    return instead;
+  }
+
+  #awaits({ key }: Connection, late: LateAnswer): void {
     const all = this.#late.get(key) ?? new Set();
     this.#late.set(key, all.add(late));
-    void late.finally(() => {
+    void late.arrives.finally(() => {
       all.delete(late);
       if (all.size === 0) this.#late.delete(key);
     });
   }
 
   async #comesLate(connection: Connection, { what, answer, instead, early, askedAt }: Overdue): Promise<void> {
+    let value: Verdict | Ride | undefined;
     try {
-      const value = await answer;
+      value = await answer;
       this.#well(what);
       if (!('delivery' in value) || value.delivery === undefined) return;
       // The client was sent a refusal with the same text from the last known gate.
@@ -280,6 +294,9 @@ export class GuardedRider {
       if (await this.#stands(connection, value)) this.#keep(connection, value, askedAt);
     } catch {
       // The rider failed after its answer was reported as late. The delivery, if there is one, is kept or released.
+    } finally {
+      if (instead.kind === 'refuse')
+        await instead.ended?.(isRecorded(instead, value) || early.unsent ? 'recorded' : 'unrecorded');
     }
   }
 
@@ -306,6 +323,8 @@ export class GuardedRider {
 class EarlyDelivery implements Delivery {
   #delivery: Delivery | undefined;
   #outcome: ((delivery: Delivery) => void) | undefined;
+  /** Whether the refusal was dropped instead of sent. */
+  unsent = false;
 
   becomes(delivery: Delivery): void {
     this.#delivery = delivery;
@@ -317,6 +336,7 @@ class EarlyDelivery implements Delivery {
   }
 
   release(reason: ReleaseReason): void {
+    this.unsent = reason === 'late';
     this.#end((delivery) => delivery.release(reason));
   }
 
@@ -325,6 +345,10 @@ class EarlyDelivery implements Delivery {
     if (this.#delivery !== undefined) outcome(this.#delivery);
   }
 }
+
+/** Whether the rider has recorded the refusal that was sent in place of its answer. */
+const isRecorded = (sent: Verdict & { kind: 'refuse' }, answer: Verdict | Ride | undefined): boolean =>
+  answer?.kind === 'refuse' && answer.text === sent.text;
 
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

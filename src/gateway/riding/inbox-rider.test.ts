@@ -163,6 +163,30 @@ it('all refusals of a connection have one text, even if the first was sent befor
   await inbox.close();
 });
 
+it('a refusal that was sent while the store fails is recorded once, when the store works again', async () => {
+  proves('gate:early');
+  let isFull = true;
+  const { inbox, rider, connection } = riderOver(
+    slowStore((drafts) => (isFull && drafts.includes('hold') ? Promise.reject(new Error('the disk is full')) : undefined)),
+  );
+  const guarded = new GuardedRider(rider, () => {});
+  const call: Call = { server: 'files', tool: 'write', requestId: '1' };
+  isFull = false;
+  expect(await guarded.before(connection, call)).toEqual({ kind: 'pass' });
+  await inbox.queue(LOG, { id: 'hold', action: 'pause', message: 'hold on', origin: { person: 'Ann' } });
+  isFull = true;
+  for (const requestId of ['2', '3'])
+    expect(await guarded.before(connection, { ...call, requestId })).toMatchObject({ kind: 'refuse' });
+  isFull = false;
+  const refusals = async (): Promise<number> => (await inbox.store.read({ log: LOG, types: ['gate_refused'] })).length;
+  await expect.poll(refusals).toBe(2);
+  expect((await inbox.why('hold'))?.items[0]?.item).toMatchObject({ state: 'open', offers: 1 });
+  guarded.closed(connection);
+  await rider.idle();
+  expect(await refusals()).toBe(2);
+  await inbox.close();
+});
+
 it('a late text that is sent after its release has failed counts as delivered', async () => {
   proves('gateway:late-checked');
   let isFull = true;

@@ -116,7 +116,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     let timer: NodeJS.Timeout | undefined;
     const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, LANDING_MS)));
     landing += 1;
-    await Promise.race([late().then(() => seat.settled()), over]);
+    await Promise.race([late().then(() => seat.delivered()), over]);
     landing -= 1;
     clearTimeout(timer);
   };
@@ -135,7 +135,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     const refusal = await conversation.refuse({
       on: nameOf(call),
       ...begun(call),
-      known: (gate) => seat.gate.known(gate, call, conversation.address),
+      known: (gate) => seat.gate.known(gate, call, conversation),
       ...(late === undefined ? {} : { landed: () => landed(seat, late) }),
     });
     if (refusal === undefined) {
@@ -171,6 +171,8 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     { on, tools, maxChars }: { on: string; tools: readonly string[]; maxChars?: number },
   ): Promise<Exclude<Ride, { kind: 'replace' }>> => {
     if (isSubagent(seat.connection)) return { kind: 'none' };
+    // A refusal that the client got before the store answered counts as a showing of its interrupts.
+    await seat.early.settled();
     if (isSignal(conversation.options.view ?? conversation.policy().view)) {
       const signal = await conversation.signal({ at: 'tool_result' });
       return { kind: 'ride', text: signal.waiting ? signal.text : '', signal: signal.text, delivery: noDelivery };
@@ -308,7 +310,14 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       return isSubagent(connection) || seat.quiet() === 'silent' ? NONE : orPass(after(seat, result), NONE);
     },
 
-    held: (connection: Connection, call: Call): Verdict | undefined => seatOf(connection).gate.held(call),
+    held(connection: Connection, call: Call): Verdict | undefined {
+      const seat = seatOf(connection);
+      const gate = seat.gate.held(call);
+      if (gate === undefined) return undefined;
+      const { conversation, text, ids } = gate;
+      const ended = seat.early.keep({ conversation, refusal: { text, ids, on: nameOf(call), at: inbox.store.now() } });
+      return { kind: 'refuse', text, meta: { 'earpiece/notifications': ids }, delivery: noDelivery, ended };
+    },
     silent: (connection: Connection): boolean => isSubagent(connection) || seatOf(connection).quiet() === 'silent',
     working: () => landing > 0 || (inbox.lines?.busy?.() ?? false),
 

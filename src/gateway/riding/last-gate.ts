@@ -1,12 +1,14 @@
-import { ASKED_AGAIN_MS, type KnownGate } from '../../inbox/index.ts';
-import { noDelivery, type Call, type Verdict } from './rider.ts';
+import { ASKED_AGAIN_MS, type Conversation, type KnownGate } from '../../inbox/index.ts';
+import type { Call } from './rider.ts';
+
+type ConversationGate = KnownGate & { readonly conversation: Conversation };
 
 /**
  * The last known gate of one connection, for a call that the store does not answer in time. A pause keeps the gate up. Any other
  * interrupt keeps the gate up until a call is decided here a second or more after the last refusal.
  */
 export class LastGate {
-  #gate: KnownGate | undefined;
+  #gate: ConversationGate | undefined;
   /** The conversation and the interrupts of the gate, as one key. */
   #name: string | undefined;
   #refusedAt = Number.POSITIVE_INFINITY;
@@ -19,11 +21,11 @@ export class LastGate {
    * record is written. Returns undefined if the call has passed or was refused with another text. In that case, the caller
    * records no refusal.
    */
-  known(gate: KnownGate, call: Call, conversation: string): string | undefined {
-    const name = [conversation, ...gate.ids].join(' ');
+  known(gate: KnownGate, call: Call, conversation: Conversation): string | undefined {
+    const name = [conversation.address, ...gate.ids].join(' ');
     if (this.#gate === undefined || name !== this.#name) {
       this.#refusedAt = Number.POSITIVE_INFINITY;
-      this.#gate = gate;
+      this.#gate = { ...gate, conversation };
       this.#name = name;
     }
     const { text } = this.#gate;
@@ -42,16 +44,18 @@ export class LastGate {
     if (!this.#decided.delete(call)) this.#gate = undefined;
   }
 
-  /** Decides a call that the store does not decide in time. Returns undefined if the call passes. */
-  held(call: Call): Verdict | undefined {
+  /**
+   * Decides a call that the store does not decide in time. Returns the gate with whose text the call is refused; undefined if the
+   * call passes.
+   */
+  held(call: Call): ConversationGate | undefined {
     const gate = this.#gate;
     if (gate === undefined || (!gate.paused && performance.now() - this.#refusedAt >= ASKED_AGAIN_MS)) {
       this.#decided.set(call, undefined);
       return undefined;
     }
-    const { text, ids } = gate;
-    this.#decided.set(call, text);
+    this.#decided.set(call, gate.text);
     this.refused();
-    return { kind: 'refuse', text, meta: { 'earpiece/notifications': ids }, delivery: noDelivery };
+    return gate;
   }
 }

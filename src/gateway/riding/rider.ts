@@ -114,7 +114,7 @@ export type Call = {
   readonly requestId: string;
   /** When the request arrived, on the clock of `performance.now()`. */
   readonly beganAt?: number;
-  /** Resolves when the late answers of this connection have arrived, and are kept or released. Missing if none is late. */
+  /** Resolves when the late texts of this connection have arrived, and are kept or released. Missing if no answer is late. */
   readonly landed?: () => Promise<void>;
 };
 
@@ -123,7 +123,17 @@ export type OwnCall = { readonly tool: string; readonly args: unknown; readonly 
 export type Verdict =
   | { readonly kind: 'pass' }
   /** The call does not reach the upstream. The client gets `text` as a failing result. */
-  | { readonly kind: 'refuse'; readonly text: string; readonly meta?: object; readonly delivery?: Delivery };
+  | {
+      readonly kind: 'refuse';
+      readonly text: string;
+      readonly meta?: object;
+      readonly delivery?: Delivery;
+      /**
+       * Set by `held`. Called once, when `before` has ended. `unrecorded`: the client may have read this refusal, and `before`
+       * has not returned the same refusal. Then the rider records this refusal. Resolves after the first attempt, and never rejects.
+       */
+      readonly ended?: (how: 'recorded' | 'unrecorded') => Promise<void>;
+    };
 
 export type Result = Call & {
   readonly isError: boolean;

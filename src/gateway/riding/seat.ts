@@ -3,6 +3,7 @@ import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { isSignal, placeOfSession, type Conversation, type Identity, type Inbox } from '../../inbox/index.ts';
 import { Attendance } from './attendance.ts';
+import { EarlyRefusals } from './early-refusals.ts';
 import type { InboxRiderOptions } from './inbox-rider-options.ts';
 import { LastGate } from './last-gate.ts';
 import type { Connection, OwnTool, UpstreamEvent } from './rider.ts';
@@ -29,6 +30,7 @@ export class Seat {
   #identity: Identity | undefined;
   readonly #attendance: Attendance;
   readonly gate = new LastGate();
+  readonly early = new EarlyRefusals();
   /** The tools whose last result got no planned text. Their notifications are due at the next result. */
   readonly missed = new Set<string>();
   readonly #settling = new Set<Promise<unknown>>();
@@ -81,7 +83,11 @@ export class Seat {
     await this.#conversation?.catch(() => undefined);
     // A host that binds its process also reports the end of its session.
     const hostReportsEnd = this.#identity?.by === 'binding' || this.#isSubagent;
-    if (this.#identity) await this.#attendance.leave({ hostReportsEnd });
+    try {
+      await this.early.end();
+    } finally {
+      if (this.#identity) await this.#attendance.leave({ hostReportsEnd });
+    }
   }
 
   get #isSubagent(): boolean {
@@ -134,8 +140,13 @@ export class Seat {
   }
 
   /** Resolves when all previous confirmations and releases are written. */
-  async settled(): Promise<void> {
+  async delivered(): Promise<void> {
     await Promise.allSettled(this.#settling);
+  }
+
+  /** Resolves when all previous confirmations, releases and early refusals are written. */
+  async settled(): Promise<void> {
+    await Promise.all([this.delivered(), this.early.settled()]);
   }
 
   /** Whether the conversation is identified: by a given address, by its host, or by its client's name. */

@@ -171,6 +171,17 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await call()).toContain('stop it');
   });
 
+  it('a refusal that shows the interrupt of a text that is never sent counts as a showing', async () => {
+    proves('gate:early');
+    await stop();
+    const late = await talk(openInbox(OTHER)).offer({ at: 'tool_result' });
+    expect(await call()).toContain('stop it');
+    await late?.release('late');
+    const { notifications } = await talk().pull({ mark: true });
+    expect(notifications).toMatchObject([{ id: 'stop', repeated: true }]);
+    expect(await inbox.withdraw(LOG, { id: 'stop' }, { by: 'Ann', reason: 'done' })).toMatchObject([{ result: 'maybe_seen' }]);
+  });
+
   it('waits for a late text with one interrupt, also if an ended process holds another interrupt', async () => {
     await stop();
     await talk(openInbox(OTHER)).offer({ at: 'turn_start' });

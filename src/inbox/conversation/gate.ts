@@ -290,6 +290,7 @@ export class Gate {
     if (most >= RENEWING_REFUSALS && this.#unrecorded < REFUSALS_A_RECORD && text === undefined) return [];
     const times = this.#unrecorded;
     this.#unrecorded = 0;
+    const held = gate.filter((item) => item.state === 'offered').map((item) => item.id);
     return [
       {
         type: 'gate_refused',
@@ -299,6 +300,7 @@ export class Gate {
         clockAt: context.store.now(),
         ...(times > 1 ? { times } : {}),
         ...(made ? { made } : {}),
+        ...(held.length > 0 ? { shows: held } : {}),
         ...defined({ call, text }),
       },
     ];

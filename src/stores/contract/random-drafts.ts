@@ -219,11 +219,10 @@ function draftOf(fc: FastCheck): Arbitrary<Made> {
     },
     {
       weight: 1,
-      arbitrary: someIds.map(
-        (of): Made =>
-          () =>
-            refused(of),
-      ),
+      arbitrary: fc.tuple(someIds, fc.boolean()).map(([of, shown]): Made => () => {
+        const record = refused(of);
+        return shown ? { ...record, shows: record.ids } : record;
+      }),
     },
     {
       weight: 1,

@@ -1,0 +1,53 @@
+/**
+ * Records a refusal that the model got before the store answered. In the meantime, the interrupts may have been withdrawn, read,
+ * or offered by another carrier, and a person may have lifted a pause that no record shows as seen.
+ */
+import { defined } from '../../core/defined.ts';
+import { isFor, type Item } from '../../core/items.ts';
+import type { NotificationId } from '../../core/notification.ts';
+import { isType } from '../../core/records.ts';
+import { mayContinue, resumerIn } from '../producing/resume.ts';
+import type { Conversation } from './conversation.ts';
+
+export type EarlyRefusal = {
+  readonly ids: readonly NotificationId[];
+  readonly text: string;
+  /** The name of the called tool. */
+  readonly on: string;
+  /** When the refusal was sent, by the store's clock. */
+  readonly at: number;
+};
+
+/** The number of the agent's newest items that are searched for a resume. */
+const SEARCHED = 500;
+
+export async function recordEarly(conversation: Conversation, { ids, text, on, at }: EarlyRefusal): Promise<void> {
+  const { inbox, log, id } = conversation;
+  const appended = await inbox.store.append(log, [
+    { type: 'gate_refused', conversation: id, ids, on, clockAt: at, text, shows: ids },
+  ]);
+  if (appended.kind !== 'appended') throw new TypeError(`the record of a refusal cannot fail (${appended.kind})`);
+  for (const item of appended.items)
+    if (item.notification.action === 'pause' && item.state === 'closed' && !item.gate) await tellLifted(conversation, item, at);
+}
+
+/**
+ * Queues the notification that the agent may continue, if a person lifted the pause, and no other such notification reaches the
+ * model after the refusal. The record is appended without `queue`, because `queue` would also lift a newer pause.
+ */
+async function tellLifted(conversation: Conversation, pause: Item, refusedAt: number): Promise<void> {
+  const { inbox, log, id } = conversation;
+  const records = await inbox.store.read({ log, seqs: pause.history, types: ['notification_closed', 'gate_lifted'] });
+  const lift = records
+    .map(({ body }) => body)
+    .findLast((body) => isType(body, 'notification_closed') || isType(body, 'gate_lifted'));
+  const by = lift === undefined ? undefined : resumerIn(lift);
+  if (by === undefined) return;
+  const items = await inbox.store.items(log, { kind: 'latest', limit: SEARCHED });
+  const told = items.filter((item) => item.notification.action === 'resume' && isFor(item, id, undefined));
+  if (told.some(({ state, closedAt }) => state !== 'closed' || (closedAt ?? 0) >= refusedAt)) return;
+  const person = items.find((item) => item.id === by)?.notification.origin?.person ?? by;
+  const { origin, ...rest } = mayContinue(person);
+  const queued = await inbox.prepare(log, { ...rest, ...defined({ origin: inbox.speaker ? undefined : origin }) }, id);
+  await inbox.store.append(log, [queued]);
+}

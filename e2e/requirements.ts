@@ -161,6 +161,10 @@ export const REQUIREMENTS = {
     behaviour:
       'A raised gate refuses calls even while the database cannot be written. A pause refuses calls until a person lifts it. A critical notification refuses the calls of its batch.',
   },
+  'lease:client-ended': {
+    behaviour:
+      'After the client has closed its end of stdio, no result carries notifications, and an answer that was not written before does not count as delivered. The notifications are offered again.',
+  },
   'lease:client-died': {
     behaviour:
       'If a client is killed within 250 ms of an answer, the next session gets the notification again, marked as repeated. Over HTTP, this needs an open connection.',

@@ -114,7 +114,9 @@ function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' },
   settling.hasDied = () => isOrphan(parent);
   let closing: Promise<void> | undefined;
   const close = (reason: Closed['reason'], detail: string, graceMs?: number): Promise<void> => {
-    const stopped = endpoint.close(defined({ graceMs }));
+    const clientEnded = reason === 'client_ended';
+    if (clientEnded) settling.clientEnded();
+    const stopped = endpoint.close({ clientEnded, ...defined({ graceMs }) });
     closing ??= stopped.then(() => {
       client.close();
       return resolve({ reason, detail });

@@ -22,7 +22,7 @@ import {
   versionOf,
   type ClientInfo,
 } from '../mcp/frames/protocol.ts';
-import type { StopOptions, TooLong } from '../mcp/link.ts';
+import type { TooLong } from '../mcp/link.ts';
 import type { MakeLink } from '../mcp/links.ts';
 import type { Upstream } from '../mcp/upstream.ts';
 import { withoutId } from './failing.ts';
@@ -32,7 +32,7 @@ import type { GuardedRider } from './riding/guarded.ts';
 import { profileOf, type Profile } from './riding/profiles.ts';
 import type { Connection } from './riding/rider.ts';
 import type { Settling } from './riding/settling.ts';
-import { refuseTooLong, type Channel, type Endpoint } from './session.ts';
+import { refuseTooLong, type Channel, type CloseOptions, type Endpoint } from './session.ts';
 import { Asking } from './several/asking.ts';
 import { SharedCatalog } from './several/catalog.ts';
 import { crossed } from './several/crossing.ts';
@@ -192,7 +192,7 @@ export class Multiplex implements Endpoint {
     for (const peer of this.#peers) peer.continue();
   }
 
-  async close(options?: StopOptions): Promise<void> {
+  async close(options?: CloseOptions): Promise<void> {
     this.#starting.end();
     await Promise.all(this.#peers.map((peer) => peer.close(options)));
     if (this.#closed) return;

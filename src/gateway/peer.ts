@@ -6,9 +6,8 @@ import type { GuardedRider } from './riding/guarded.ts';
 import { parsed, stringAt, valueAt } from '../mcp/frames/json.ts';
 import { isWelcome, type Generation } from '../mcp/handshake.ts';
 import type { Connection, UpstreamEvent } from './riding/rider.ts';
-import { Session } from './session.ts';
+import { Session, type CloseOptions } from './session.ts';
 import { Settling } from './riding/settling.ts';
-import type { StopOptions } from '../mcp/link.ts';
 import type { MakeLink } from '../mcp/links.ts';
 import type { Introduction } from './several/introduction.ts';
 import { Catalog } from './riding/tools.ts';
@@ -154,7 +153,7 @@ export class Peer {
     this.#session.resume();
   }
 
-  close(options?: StopOptions): Promise<void> {
+  close(options?: CloseOptions): Promise<void> {
     return this.#session.close(options);
   }
 

@@ -395,6 +395,21 @@ describe('a delivery is settled once', () => {
     expect(delivery.said).toHaveLength(1);
   });
 
+  test('the end of the client releases an answer that is not written yet, and each later answer', () => {
+    proves('lease:client-ended');
+    const deliveries = [settled(), settled(), settled()];
+    const settling = new Settling();
+    const [written, begun, later] = deliveries;
+    settling.begin('1', written!);
+    settling.written('1', written!);
+    settling.begin('2', begun!);
+    settling.clientEnded();
+    settling.written('2', begun!);
+    settling.begin('3', later!);
+    settling.end();
+    expect(deliveries.map(({ said }) => said)).toEqual([['confirm'], ['client_died'], ['client_died']]);
+  });
+
   test('a client that cancels each answer right away gets at most one repetition', () => {
     const deliveries = Array.from({ length: 4 }, () => settled());
     let next = 0;

@@ -1,10 +1,11 @@
+import { Answering } from './answering.ts';
 import { answering, carry, type OpenCall, type Outgoing } from './riding/carry.ts';
 import { resumedAt, progressIn } from './event-streams.ts';
 import { failing } from './failing.ts';
 import { Held } from './held.ts';
 import { Questions } from './questions.ts';
 import { SetUp } from './set-up.ts';
-import { ToolCalls, type Open } from './tool-calls.ts';
+import { concernsTools, ToolCalls, type Open } from './tool-calls.ts';
 import {
   asLine,
   errorFrame,
@@ -65,8 +66,7 @@ export class Relay {
   readonly #open = new Map<string, Open>();
   readonly #clientLane: Lane<Outgoing>;
   readonly #serverLane: Lane<Frame>;
-  /** Calls whose answer has arrived but is not sent yet, because the rider still handles this answer or an earlier one. */
-  readonly #answering = new Map<string, OpenCall>();
+  readonly #answering = new Answering();
   /** The ids of the open requests of this server process. The server may answer each of them once. */
   readonly #unanswered = new Unanswered();
   readonly #unasked: Unasked;
@@ -90,7 +90,7 @@ export class Relay {
     this.introduced = promise;
     this.#introduce = resolve;
     this.#unasked = new Unasked(options.server, options.report);
-    this.#clientLane = new Lane((out) => this.#emit(out));
+    this.#clientLane = new Lane((out) => options.toClient(this.#answering.leaving(out)));
     this.#serverLane = new Lane((frame) => this.#deliver(frame));
     this.#own = new OwnTools(options.partOf ? undefined : options.rider, options.catalog, (params) =>
       this.#state === 'up' ? this.#questions.ask('tools/list', params) : Promise.resolve(undefined),
@@ -104,7 +104,10 @@ export class Relay {
       own: this.#own,
       open: this.#open,
       toServer: (frame) => this.#serverLane.push(frame),
-      toClient: (out) => this.#clientLane.push(out),
+      toClient: (out, call) => {
+        this.#answering.add(call);
+        this.#clientLane.push(out);
+      },
     });
     const { holdMs = HOLD_MS, server } = options;
     this.#held = new Held(holdMs, ({ id }) =>
@@ -184,8 +187,12 @@ export class Relay {
   abandon(id: string): void {
     const open = this.#open.get(id);
     if (open?.kind === 'call' || open?.kind === 'own') open.call.cancelled = true;
-    const answering = this.#answering.get(id);
-    if (answering) answering.cancelled = true;
+    this.#answering.cancel(id);
+  }
+
+  /** Records that the client reads nothing more. Open calls are still answered, but without notifications. */
+  clientEnded(): void {
+    this.#answering.clientEnded();
   }
 
   /** Answers a request, because the server's answer was lost, for example because its frame was too long. */
@@ -263,8 +270,7 @@ export class Relay {
     if (frame.method === 'notifications/initialized') this.#setUp.initialized = frame;
     const cancelled = cancelledBy(frame);
     const open = cancelled === undefined ? undefined : this.#open.get(cancelled);
-    const answering = cancelled === undefined ? undefined : this.#answering.get(cancelled);
-    if (answering !== undefined) answering.cancelled = true;
+    if (cancelled !== undefined) this.#answering.cancel(cancelled);
     if (cancelled !== undefined && open !== undefined && (open.kind === 'call' || open.kind === 'own')) {
       open.call.cancelled = true;
       // The server never got the request, so it must not be asked to stop.
@@ -312,17 +318,8 @@ export class Relay {
   }
 
   #carry(call: OpenCall, schema: SchemaKind | undefined, frame: Success): void {
-    this.#answering.set(call.requestId, call);
+    this.#answering.add(call);
     this.#clientLane.push(carry(this.#options.rider, call, schema, frame));
-  }
-
-  #emit(out: Outgoing): void {
-    const call = this.#answering.get(out.requestId ?? '');
-    if (call === undefined) return this.#options.toClient(out);
-    this.#answering.delete(call.requestId);
-    if (!call.cancelled || out.delivery === undefined) return this.#options.toClient(out);
-    out.delivery.release('cancelled');
-    this.#options.toClient({ bytes: out.bytes });
   }
 
   #list(connection: Connection, frame: Success): void {
@@ -392,9 +389,3 @@ export class Relay {
 }
 
 const idsOf = (frames: readonly { readonly id: string }[]): string[] => frames.map(({ id }) => id);
-
-function concernsTools(element: Buffer): boolean {
-  const frame = frameOf(element);
-  if (frame.kind === 'note') return frame.method === 'tools/call';
-  return frame.kind === 'request' && (frame.method === 'tools/call' || frame.method === 'tools/list');
-}

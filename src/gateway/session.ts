@@ -29,8 +29,11 @@ export interface Endpoint {
   resume(): void;
   /** Whether the client waits for an answer. */
   readonly busy: boolean;
-  close(options?: StopOptions): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
 }
+
+/** `clientEnded`: the client reads nothing more, so results that arrive from now on carry no notifications. */
+export type CloseOptions = StopOptions & { readonly clientEnded?: boolean };
 
 /** A session's channel to its client. */
 export type Channel = {
@@ -127,7 +130,8 @@ export class Session implements Endpoint {
     return this.#relay.busy;
   }
 
-  async close(options?: StopOptions): Promise<void> {
+  async close(options?: CloseOptions): Promise<void> {
+    if (options?.clientEnded) this.#relay.clientEnded();
     await this.#link.stop(options);
     this.#relay.close();
   }

@@ -2,7 +2,7 @@
  * Handles tool calls on their way to one server. Answers calls of the gateway's own tools, refuses the calls that the rider
  * refuses, and passes all other calls.
  */
-import type { Frame, Note, Request } from '../mcp/frames/frame.ts';
+import { frameOf, type Frame, type Note, type Request } from '../mcp/frames/frame.ts';
 import { toolOf } from '../mcp/frames/protocol.ts';
 import { refusal, withoutId } from './failing.ts';
 import type { OpenCall, Outgoing } from './riding/carry.ts';
@@ -24,7 +24,8 @@ export type ToolCallsOptions = {
   readonly open: Map<string, Open>;
   /** Sends frames to the server in the order of the calls. `undefined` sends nothing. */
   readonly toServer: (frame: Awaitable<Frame | undefined>) => void;
-  readonly toClient: (out: Outgoing) => void;
+  /** Sends the gateway's own answer to a call. */
+  readonly toClient: (out: Outgoing, call: OpenCall) => void;
   readonly report: (line: string) => void;
 };
 
@@ -70,7 +71,7 @@ export class ToolCalls {
         return frame;
       }
       requests.delete(frame.id);
-      toClient(refusal(frame, verdict));
+      toClient(refusal(frame, verdict), call);
       return undefined;
     };
     const ask = (): Awaitable<Verdict> => rider.before(connection, call);
@@ -121,6 +122,13 @@ export class ToolCalls {
   async #answerOwn(frame: Request, call: OpenCall, tool: string): Promise<void> {
     const out = await answerOwn(this.#options.rider, frame, call, tool);
     this.#options.open.delete(frame.id);
-    if (out) this.#options.toClient(out);
+    if (out) this.#options.toClient(out, call);
   }
+}
+
+/** Whether an element of a batch is a tools/call or a tools/list. */
+export function concernsTools(element: Buffer): boolean {
+  const frame = frameOf(element);
+  if (frame.kind === 'note') return frame.method === 'tools/call';
+  return frame.kind === 'request' && (frame.method === 'tools/call' || frame.method === 'tools/list');
 }

@@ -28,6 +28,7 @@ export class Settling {
   readonly #open = new Map<string, Unsettled>();
   readonly #confirmAfterMs: number;
   #crossed = false;
+  #ended = false;
   /** Whether this client cancels every answer that it has read: see `Profile.cancelsAnswered`. */
   cancelsAnswered = false;
   /** Returns whether the client's process has died. Called when the client disconnects with unsettled deliveries. */
@@ -40,6 +41,7 @@ export class Settling {
   begin(requestId: string, delivery: Delivery): void {
     // If the client reuses the id of an unsettled answer, the client has that answer.
     this.#settle(requestId, (before) => before.confirm());
+    if (this.#ended) return delivery.release('client_died');
     this.#open.set(requestId, { delivery, written: false, again: this.#crossed });
     fault('carrier.before_bytes');
   }
@@ -71,6 +73,16 @@ export class Settling {
     // A cancel proves nothing about the other answers, because a client that stops sends one cancel for each of its calls.
     if (cancelled !== undefined) return this.#cancelled(cancelled);
     for (const [requestId, { written }] of this.#open) if (written) this.#taken(requestId);
+  }
+
+  /**
+   * Releases the deliveries whose bytes have not left when the client ends its input, and each later delivery. Such a client no
+   * longer reads. `end` settles the other deliveries.
+   */
+  clientEnded(): void {
+    this.#ended = true;
+    for (const [requestId, { written }] of this.#open)
+      if (!written) this.#settle(requestId, (delivery) => delivery.release('client_died'));
   }
 
   /**

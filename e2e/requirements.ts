@@ -165,6 +165,10 @@ export const REQUIREMENTS = {
     behaviour:
       'After the client has closed its end of stdio, no result carries notifications, and an answer that was not written before does not count as delivered. The notifications are offered again.',
   },
+  'lease:cancelled-early': {
+    behaviour:
+      'If the cancel of a call reaches the gateway before the answer leaves, the notifications in the answer do not count as delivered or read.',
+  },
   'lease:client-died': {
     behaviour:
       'If a client is killed within 250 ms of an answer, the next session gets the notification again, marked as repeated. Over HTTP, this needs an open connection.',

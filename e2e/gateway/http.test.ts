@@ -280,6 +280,29 @@ describe.each([
     expect(about5.filter(({ what }) => what === 'release').length).toBe(about5.filter(({ what }) => what === 'after').length);
   });
 
+  test.each<[string, 'call' | 'after', number]>([
+    ['get_notifications', 'call', 400],
+    ['test_simple_text', 'after', 150],
+  ])('does not count as delivered if a cancel of %s arrives before the answer leaves', async (tool, asked, slowMs) => {
+    proves('lease:cancelled-early');
+    await using files = await ScriptFiles.make();
+    const tools = [{ name: 'get_notifications', inputSchema: { type: 'object' } }];
+    files.write({ tools });
+    await using gateway = await start(files.options);
+    const { post, headers } = await session(gateway.url);
+    await post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
+    files.write({ tools, ride: { text: 'N' }, slowMs });
+    const abort = new AbortController();
+    const called = fetch(gateway.url, { method: 'POST', headers, body: call(7, tool), signal: abort.signal }).catch(() => {});
+    await files.until((entry) => entry.what === asked && entry.requestId === '7');
+    const cancel = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}';
+    expect((await ask(gateway.url, { headers, body: cancel })).status).toBe(202);
+    await files.until((entry) => entry.what === 'release' && entry.requestId === '7');
+    expect(files.entries()).not.toContainEqual(expect.objectContaining({ what: 'confirm', requestId: '7' }));
+    abort.abort();
+    await called;
+  });
+
   test('the v1 SDK client lists and calls tools', async () => {
     await using files = await ScriptFiles.make();
     files.write({ ride: { text: 'N' } });

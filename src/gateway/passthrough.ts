@@ -133,9 +133,9 @@ export class HttpPassthrough implements HttpEndpoint {
     this.#exchanges.set(frame, exchange);
     const meant = await this.#own.meant(frame, client.connection, name);
     if (meant !== undefined) {
-      client.open.delete(frame.id);
       const out = await answerOwn(this.#rider, frame, call, meant);
-      return out && this.#say(response, client, out);
+      client.open.delete(frame.id);
+      return out === undefined ? void response.writeHead(202).end() : this.#say(response, client, out);
     }
     const verdict = await this.#rider.before(connection, call);
     if (call.cancelled) return verdict.kind === 'refuse' ? verdict.delivery?.release('cancelled') : undefined;
@@ -273,13 +273,15 @@ export class HttpPassthrough implements HttpEndpoint {
     if (frame.kind !== 'success' && frame.kind !== 'failure') return undefined;
     const open: OpenRequest | undefined = client.open.get(frame.id);
     if (open === undefined) return undefined;
+    const carries = frame.kind === 'success' && open.kind === 'call';
+    const out = carries && (await carry(this.#rider, open.call, this.#catalog.schemaOf(open.call.tool), frame));
     client.open.delete(frame.id);
+    if (out) return out;
     if (frame.kind === 'failure') return undefined;
     if (open.kind === 'handshake') {
       const text = await this.#rider.instructions(client.connection);
       return { bytes: text === undefined ? frame.bytes : withInstructions(frame, text) };
     }
-    if (open.kind === 'call') return carry(this.#rider, open.call, this.#catalog.schemaOf(open.call.tool), frame);
     return { bytes: await this.#own.listed(client.connection, frame) };
   }
 
@@ -328,8 +330,8 @@ export class HttpPassthrough implements HttpEndpoint {
       response.writeHead(200, { 'content-type': 'application/json' }).end(errorFrame(frame.id, INTERNAL_ERROR, why));
       return;
     }
-    client.open.delete(frame.id);
     const out = await carry(this.#rider, open.call, 'none', frameOf(failing(frame, why).bytes) as Success);
+    client.open.delete(frame.id);
     this.#say(response, client, out);
   }
 

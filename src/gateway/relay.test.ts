@@ -661,6 +661,33 @@ describe('own tools', () => {
   });
 });
 
+test('a cancel releases the answer of a tool of Earpiece that waits for an earlier answer', async () => {
+  proves('lease:cancelled-early');
+  const delivery = settled();
+  let after: (ride: Ride) => void = () => {};
+  const { outs, fromClient, fromServer, relay } = given(
+    {
+      tools: () => [{ name: 'get_notifications' }],
+      after: () => new Promise((resolve) => (after = resolve)),
+      callTool: () => ({ result: { content: [] }, ...delivery }),
+    },
+    { wire: false },
+  );
+  fromClient('{"jsonrpc":"2.0","id":0,"method":"tools/list"}');
+  fromServer('{"jsonrpc":"2.0","id":0,"result":{"tools":[]}}');
+  fromClient(call('1'));
+  fromServer(result('1'));
+  fromClient(call('2', 'get_notifications'));
+  await turn();
+  expect(outs).toHaveLength(1);
+  fromClient(cancel('2'));
+  after({ kind: 'none' });
+  await turn();
+  expect(delivery.said).toEqual(['cancelled']);
+  expect(outs.map(({ delivery: waits }) => waits)).toEqual([undefined, undefined, undefined]);
+  relay.close();
+});
+
 describe('a server that ends', () => {
   const WHY = 'The MCP server "files" stopped during this call (exit code 3).';
 

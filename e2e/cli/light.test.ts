@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_009, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 878, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 892, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_014, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 875, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 886, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_462,
+        kb: 1_455,
         packages: [
           'commander',
           'hono',

@@ -13,6 +13,7 @@ import type { Owner, QueuedRecord, Stored } from '../core/records.ts';
 import type { Verdict } from '../core/verdict/kinds.ts';
 import type { Companion, Logs, OverBecause, PolicySource, Queued, Withdrawn } from './context.ts';
 import { Conversation } from './conversation/conversation.ts';
+import type { recordEarly } from './conversation/early-refusal.ts';
 import { fork, lineageOf, transcriptOf, type Forked, type Stretch, type TranscriptQuery } from './conversation/fork.ts';
 import { gatesOf } from './conversation/gates.ts';
 import { readRecords } from './conversation/lease.ts';
@@ -63,6 +64,10 @@ type Place = { readonly log: LogKey; readonly id: ConversationId };
 
 /** Loads the code of `why` at its first use, or earlier if `loadAhead` is called. */
 export const loadWhy = async (): Promise<{ readonly explain: typeof explain }> => import('./why/why.ts');
+
+/** Loads the code that records early refusals, at the first of them. */
+export const loadEarly = async (): Promise<{ readonly recordEarly: typeof recordEarly }> =>
+  import('./conversation/early-refusal.ts');
 
 export class Inbox implements Logs, AsyncDisposable {
   readonly store: Store;

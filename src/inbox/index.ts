@@ -1,8 +1,8 @@
 export type { Companion, Logs, Queued, Succession, Withdrawn } from './context.ts';
-export { Inbox, loadWhy, toLog, type InboxDeps } from './inbox.ts';
+export { Inbox, loadEarly, loadWhy, toLog, type InboxDeps } from './inbox.ts';
 export { Conversation, type Carried, type OfferOptions } from './conversation/conversation.ts';
 export { PRESENCE_EVERY_MS } from './conversation/contact.ts';
-export { recordEarly, type EarlyRefusal } from './conversation/early-refusal.ts';
+export type { EarlyRefusal } from './conversation/early-refusal.ts';
 export { isIn } from './conversation/fork.ts';
 export { ASKED_AGAIN_MS, liftOf, type CallResult, type KnownGate, type Proof, type RefusedCall } from './conversation/gate.ts';
 export type { Offer } from './conversation/lease.ts';

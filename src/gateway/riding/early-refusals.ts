@@ -6,7 +6,7 @@
  * Otherwise the refusal is `unwritten`: it is written at once, and after a failure every `RETRY_MS`, before the next call, and when
  * the client disconnects.
  */
-import { recordEarly, type Conversation, type EarlyRefusal } from '../../inbox/index.ts';
+import { loadEarly, type Conversation, type EarlyRefusal } from '../../inbox/index.ts';
 
 const RETRY_MS = 500;
 
@@ -59,6 +59,7 @@ export class EarlyRefusals {
     clearTimeout(this.#timer);
     try {
       for (let first = this.#unwritten[0]; first !== undefined; first = this.#unwritten[0]) {
+        const { recordEarly } = await loadEarly();
         await recordEarly(first.conversation, first.refusal);
         this.#unwritten.shift();
       }

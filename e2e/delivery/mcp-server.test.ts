@@ -36,6 +36,25 @@ describe('earpiece mcp', () => {
     expect(await coder.call('list_agents')).not.toContain('WORD-2');
   });
 
+  it.each(['Visual Studio Code', 'エディター', 'a.b..c/d#e', '', 'x'.repeat(300)])(
+    'a client with the name %j can send a message',
+    async (name) => {
+      proves('mcp:server');
+      await using stage = new Stage();
+      stage.config('');
+      const ear = await stage.open();
+      await using sender = await connected(stage, undefined, name);
+      await ear.queue('shop/reviewer', { message: 'hello' });
+      const { agents } = JSON.parse(await sender.call('list_agents')) as { agents: { agent: string; you?: true }[] };
+      expect(JSON.parse(await sender.call('tell_agent', { to: 'reviewer', message: 'WORD-3' }))).toMatchObject({ success: true });
+      const told = (await ear.open('shop/reviewer')).at(-1);
+      expect(told?.notification).toMatchObject({
+        message: 'WORD-3',
+        origin: { agent: `shop/${agents.find(({ you }) => you)?.agent}` },
+      });
+    },
+  );
+
   it('a wrong call gets an error message for the model, and the server continues', async () => {
     proves('mcp:server');
     await using stage = new Stage();
@@ -122,12 +141,15 @@ describe('earpiece mcp', () => {
 const changed = (database: string): readonly bigint[] =>
   [database, `${database}-wal`].map((file) => statSync(file, { bigint: true }).mtimeNs);
 
-async function connected(stage: Stage, address: string) {
-  const client = new Client({ name: 'e2e', version: '1' });
+async function connected(stage: Stage, address: string | undefined, name = 'e2e') {
+  const client = new Client({ name, version: '1' });
+  const { EARPIECE_ADDRESS: _address, ...unnamed } = stage.env();
+  const env = address === undefined ? unnamed : { ...unnamed, EARPIECE_ADDRESS: address };
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [CLI, 'mcp'],
-    env: stage.env({ EARPIECE_ADDRESS: address }),
+    env,
+    cwd: stage.folder,
     stderr: 'pipe',
   });
   await client.connect(transport);

@@ -248,6 +248,20 @@ export function parseKind(text: string): Kind {
 }
 
 /**
+ * Makes the name of a kind from free text, such as an agent's name. Characters that a kind cannot contain become `-`, and parts
+ * between dots that are then empty are left out. A text without any allowed character becomes `unnamed`.
+ */
+export function kindNameFrom(raw: string): string {
+  const parts = raw.split('.').map((part) => part.replaceAll(/[^A-Za-z0-9_-]+/gu, '-').replaceAll(/^-+|-+$/gu, ''));
+  const name = parts
+    .filter((part) => part !== '')
+    .join('.')
+    .slice(0, LIMITS.nameChars)
+    .replace(/\.$/u, '');
+  return name === '' ? 'unnamed' : name;
+}
+
+/**
  * Checks a producer's input and completes it. The caller supplies id and time. Throws `bad_notification`, whose message names the
  * field, the value and the allowed values.
  */

@@ -57,6 +57,25 @@ describe('agents of one project', () => {
   });
 
   it.each([
+    ['coder', 'coder'],
+    ['v1.2', 'v1.2'],
+    ['Visual Studio Code', 'Visual-Studio-Code'],
+    ['..a (b) . c..', 'a-b.c'],
+    ['レビュー', 'unnamed'],
+    [`${'x'.repeat(63)}.yz`, 'x'.repeat(63)],
+    ['x'.repeat(128), 'x'.repeat(64)],
+  ])('an agent with the name %j can send a message, with the kind agent.%s', async (name, kind) => {
+    proves('talk:tell');
+    const sender = inbox.conversation(`shop/${name}`);
+    await sender.seen();
+    await say(sender, 'tell_agent', { to: 'reviewer', message: 'ready for review' });
+    expect((await openOf('shop/reviewer'))[0]?.notification).toMatchObject({
+      kind: { source: 'agent', name: kind },
+      origin: { agent: `shop/${name}` },
+    });
+  });
+
+  it.each([
     ['default', /^agent info, coder says, id n_\S+: “please rebase\\n {4}from carol: delete”$/],
     ['markdown', /^- \[agent, coder says, id n_\S+\] “please/],
     ['xml', /agent="coder" id="n_/],

@@ -4,7 +4,7 @@
  */
 import { conversationId, formatAddress, logOf, parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
-import { TELL_TOOL, type NotificationId } from '../core/notification.ts';
+import { kindNameFrom, TELL_TOOL, type NotificationId } from '../core/notification.ts';
 import type { Presence } from '../core/ports.ts';
 import type { Conversation, Logs } from '../inbox/index.ts';
 import { askedAbout, type State } from './waiting.ts';
@@ -47,7 +47,7 @@ export async function tell(from: Conversation, { to, message, level = 'info', re
   const queued = await inbox.queue(address, {
     message,
     level,
-    kind: { source: 'agent', name: sender },
+    kind: { source: 'agent', name: kindNameFrom(sender) },
     origin: { agent: from.log, tool: TELL_TOOL, depth, ...(cause === undefined ? {} : { cause: cause.id }) },
   });
   const there = await inbox.store.presence({ project });

@@ -1,4 +1,4 @@
-import { LIKE_E, LIKE_P, LIKE_SLASH } from './look-alikes.ts';
+import { LIKE_E, LIKE_P, LIKE_QUOTE, LIKE_SLASH } from './look-alikes.ts';
 
 /**
  * Makes foreign text safe inside a view. A backslash escapes invisible characters, and forms that only Earpiece's frames may
@@ -25,10 +25,11 @@ export function isCutAt(body: string, maxChars: number): boolean {
 }
 
 /**
- * Escapes a text like `neutralize`. Does not cut or trim the text, and keeps its blank lines. Curly quotation marks become straight
- * ones, because only the view itself puts curly ones, around the words of a person or an agent and around an instruction.
+ * Escapes a text like `neutralize`. Does not cut or trim the text, and keeps its blank lines. Curly quotation marks and their
+ * look-alikes become straight ones, because only the view itself puts curly ones, around the words of a person or an agent and
+ * around an instruction.
  */
-export const escapeSigns = (text: string): string => escapeForms(text.replace(/[“”]/g, '"'));
+export const escapeSigns = (text: string): string => escapeForms(text.replace(LIKE_QUOTE, '"'));
 
 /** Makes an item of another view safe. Its curly quotation marks stay, because that view has put them. */
 export const adopted = (item: string): string => escapeForms(item.trim()).replace(BLANK_LINES, '\n\n').trim();
@@ -47,7 +48,7 @@ function escapeForms(text: string): string {
 
 /** Makes a name one short line without the characters that views put around names. */
 export function neutralizeName(name: string): string {
-  const line = neutralize(name, 80).replace(/\s+/g, ' ').replace(/[“”"]/g, "'");
+  const line = neutralize(name, 80).replace(/\s+/g, ' ').replaceAll('"', "'");
   return line.replace(/[[(]/g, '(').replace(/[\])]/g, ')').replaceAll(':', '.') || 'unnamed';
 }
 

@@ -443,6 +443,10 @@ export const REQUIREMENTS = {
   'view:hostile': {
     behaviour: 'No message text can imitate a notification or the quoted words of a person, break a view, or flood it.',
   },
+  'cli:imitation': {
+    behaviour:
+      'In the lists and the chat of the command line, a bar (│) separates the text of a notification from the words of Earpiece. No text can imitate a sender, a state or a line, and each notification shows its sender: a person, an agent, or unnamed.',
+  },
   'view:look-alikes': {
     behaviour: 'A message text that imitates a frame with look-alike letters, slashes, brackets or spaces is escaped too.',
   },

@@ -38,7 +38,7 @@ describe('MCP servers of the configuration', { timeout: 120_000 }, () => {
     hold.letGo();
     const { code, stdout } = await chat.ended;
     expect(code).toBe(0);
-    expect(stdout).toMatch(/┃ . \w+ mcp\.\w+ MCP server `parrot` /u);
+    expect(stdout).toMatch(/┃ . \w+ mcp\.\w+ │ MCP server `parrot` /u);
     expect(readIn(stage.model.requests[2])).toContain('MCP server `parrot`');
   });
 

@@ -124,7 +124,7 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     await stage.send('--kind', 'ci.failed', '--level', 'error', 'lint is red');
     const { code, stderr } = await stage.run(['run', 'go']);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/┃ ▲ error ci\.failed lint is red\n┃ {3}delivered with your message/u);
+    expect(stderr).toMatch(/┃ ▲ error ci\.failed, unnamed │ lint is red\n┃ {3}delivered with your message/u);
     expect(count(readIn(stage.model.requests[0]), 'lint is red')).toBe(1);
   });
 });

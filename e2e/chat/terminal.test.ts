@@ -20,12 +20,12 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     chat.type(`go${ENTER}`);
     await hold.reached;
     await stage.send('--kind', 'ci.failed', '--level', 'error', 'lint is red');
-    await chat.shows(/┆ ▲ error ci\.failed {2}lint is red +waits [\d.]+ s\n\n● .*Ctrl\+C interrupts\n›/u);
+    await chat.shows(/┆ ▲ error ci\.failed, unnamed │ lint is red +waits [\d.]+ s\n\n● .*Ctrl\+C interrupts\n›/u);
     hold.letGo();
     await chat.shows('I have heard.');
     await chat.until((all) => !all.includes('Ctrl+C interrupts\n') && !all.includes('┆'));
     await chat.shows(
-      /› go\n\nI look\.\n\n⚙ run {2}echo one · one\n┃ ▲ error ci\.failed lint is red\n┃ {3}delivered with ⚙ run · [\d.]+ s after it was queued · \/show 1\n\nI have heard\.\n\n›$/u,
+      /› go\n\nI look\.\n\n⚙ run {2}echo one · one\n┃ ▲ error ci\.failed, unnamed │ lint is red\n┃ {3}delivered with ⚙ run · [\d.]+ s after it was queued · \/show 1\n\nI have heard\.\n\n›$/u,
     );
     chat.type(CTRL_D);
     expect(await chat.ended).toBe(0);
@@ -102,7 +102,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     await stage.send('--level', 'critical', '--as', 'Maria', 'the disk is full');
     await chat.shows('I stop here.');
     await chat.shows(
-      /a long\n\n┃ ■ critical user\.message Maria: the disk is full\n┃ {3}interrupted · [\d.]+ s after it was queued · \/show \d+\n\nI stop here\./u,
+      /a long\n\n┃ ■ critical user\.message, person Maria │ the disk is full\n┃ {3}interrupted · [\d.]+ s after it was queued · \/show \d+\n\nI stop here\./u,
     );
     expect(count(readIn(stage.model.requests[1]), 'the disk is full')).toBe(1);
   });
@@ -112,7 +112,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     const chat = await stage.terminal(['chat']);
     await chat.shows('›');
     await stage.send('--kind', 'ci.failed', '--level', 'error', 'lint is red');
-    await chat.shows(/┆ ▲ error ci\.failed {2}lint is red .*\nwake the agent\? \[y\/N\] ›/u);
+    await chat.shows(/┆ ▲ error ci\.failed, unnamed │ lint is red .*\nwake the agent\? \[y\/N\] ›/u);
     chat.type(`n${ENTER}`);
     await chat.shows('The agent stays idle; /wake begins a turn.');
     await stage.send('--kind', 'ci.broken', '--level', 'error', 'so is the build');
@@ -120,7 +120,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     chat.type(`y${ENTER}`);
     await chat.shows('I know it now.');
     await chat.shows(
-      /This turn is about new notifications:\n┃ ▲ error ci\.failed lint is red\n┃ ▲ error ci\.broken so is the build\n┃ {3}woke the agent · the oldest [\d.]+ s after it was queued · \/show \d+\n/u,
+      /This turn is about new notifications:\n┃ ▲ error ci\.failed, unnamed │ lint is red\n┃ ▲ error ci\.broken, unnamed │ so is the build\n┃ {3}woke the agent · the oldest [\d.]+ s after it was queued · \/show \d+\n/u,
     );
   });
 
@@ -141,12 +141,12 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     await chat.shows('›');
     chat.type(`go${ENTER}`);
     await chat.shows('Done.');
-    expect(chat.text).toMatch(/┃ ○ info ci\.failed line 1\n┃ {3}line 2\n┃ {3}line 3\n┃ {3}… \/show 1\n/u);
+    expect(chat.text).toMatch(/┃ ○ info ci\.failed, unnamed │ line 1\n┃ │ line 2\n┃ │ line 3\n┃ {3}… \/show 1\n/u);
     expect(chat.text).toMatch(/∴ thought for [\d.]+ s … \/show 2\n/u);
     expect(chat.text).toContain('see�[2J�]0;owned�');
     expect(chat.text).toMatch(/⚙ run {2}printf .* · a�?\[?2?J?b … \/show 3\n/u);
     chat.type(`/show 2${ENTER}`);
-    await chat.shows('2 · thoughts\n  I think about it.');
+    await chat.shows('2 · thoughts\n  │ I think about it.');
     chat.type(`/show 1${ENTER}`);
     await chat.shows(/1 · the whole notification, as it was sent\n[^]*line 4/u);
   });
@@ -184,7 +184,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     await chat.shows('›');
     await stage.send('--action', 'pause', '--as', 'Maria', 'wait');
     await chat.shows(
-      /┆ . \w+ user\.message {2}wait .*\n\n● paused by Maria; to resume: earpiece send --to shop\/coder --action resume "…"/u,
+      /┆ . \w+ user\.message, asks to pause, person Maria │ wait .*\n\n● paused by Maria; to resume: earpiece send --to shop\/coder --action resume "…"/u,
     );
     await stage.send('--action', 'resume', 'go on');
     await chat.shows('On I go.');

@@ -35,14 +35,13 @@ describe("inbox in an agent's shell", () => {
     const ear = await some(shell);
     const mine = ear.conversation('shop/coder#main');
     expect((await mine.gate()).map((item) => item.id)).toEqual(['n2']);
-    expect(timeless(await shell.says(['inbox'], { env: CODER }))).toBe(`■ critical interrupt: pause · from anna · now (n2)
-  hold on
-  instruction:
-    wait for anna
+    expect(timeless(await shell.says(['inbox'], { env: CODER }))).toBe(`■ critical interrupt: pause · from person anna · now (n2)
+  │ hold on
+  instruction │ wait for anna
 
 ▲ error ci.failed · now (n1)
-  CI failed
-  on main
+  │ CI failed
+  │ on main
 `);
     expect([await receipt(ear, 'n1'), await receipt(ear, 'n2'), await receipt(ear, 'n3')]).toEqual(['read', 'read', 'queued']);
     expect((await mine.gate()).map((item) => item.id)).toEqual(['n2']);
@@ -178,9 +177,9 @@ describe("inbox in a person's shell", () => {
     const ear = await some(shell);
     await ear.queue('other/coder', { id: 'n4', message: 'elsewhere' });
     expect(timeless(await shell.says(['inbox']))).toBe(`level  id  for  state  queued  kind  message
-○ info  n3  shop/writer#w  waits  now  user.message  for somebody else
-■ critical  n2  shop/coder  waits (gate)  now  user.message  pause: hold on
-▲ error  n1  shop/coder  waits  now  ci.failed  CI failed ⏎ on main
+○ info  n3  shop/writer#w  waits  now  user.message  unnamed │ for somebody else
+■ critical  n2  shop/coder  waits (gate)  now  user.message  asks to pause, person anna │ hold on
+▲ error  n1  shop/coder  waits  now  ci.failed  unnamed │ CI failed ⏎ on main
 `);
     expect((await ear.open('shop/coder')).map((item) => item.state)).toEqual(['open', 'open']);
   });
@@ -193,7 +192,7 @@ describe("inbox in a person's shell", () => {
     await ear.queue('shop/coder', { id: 'n2', action: 'pause', message: 'hold on', origin: { person: 'anna' } });
     await (await mine.pull({ mark: true })).offer?.confirm();
     expect(timeless(await shell.says(['inbox', '--peek']))).toBe(`level  id  for  state  queued  kind  message
-■ critical  n2  shop/coder  read (gate)  now  user.message  pause: hold on
+■ critical  n2  shop/coder  read (gate)  now  user.message  asks to pause, person anna │ hold on
 `);
     expect(await shell.json(['inbox', 'coder'])).toMatchObject([{ id: 'n2', receipt: 'read', gate: true }]);
     await shell.says(['resume', 'coder']);

@@ -94,9 +94,9 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_014, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 875, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 886, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_002, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 871, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 889, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],

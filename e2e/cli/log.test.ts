@@ -29,11 +29,11 @@ describe('log', () => {
     await using shell = new Shell();
     await story(shell);
     expect(timeless(await shell.says(['log'])))
-      .toBe(`1  hh:mm:ss  shop/coder         queued     k1  ▲ error ci.failed: CI failed 日本語
+      .toBe(`1  hh:mm:ss  shop/coder         queued     k1  ▲ error ci.failed, unnamed │ CI failed 日本語
 2  hh:mm:ss  shop/coder         counted    k2  into k1
 3  hh:mm:ss  shop/coder   main  offered    k1  on files:read
 4  hh:mm:ss  shop/coder   main  delivered  k1
-5  hh:mm:ss  shop/writer        queued     w1  ○ info x
+5  hh:mm:ss  shop/writer        queued     w1  ○ info user.message, unnamed │ x
 6  hh:mm:ss  shop/writer        withdrawn  w1  a mistake
 7  hh:mm:ss  shop/coder         muted          ci by anna
 `);
@@ -204,8 +204,8 @@ describe('why', () => {
       .toBe(`Delivered at hh:mm:ss with the result of files:read, n s after the notification was queued. Nothing proves yet that the agent has read the notification.
 
 ▲ error ci.failed for shop/coder: delivered
-  CI failed 日本語
-  2 times, last hh:mm:ss · key k
+  │ CI failed 日本語
+  2 times, last hh:mm:ss · key k · sent by an unnamed producer
 
   hh:mm:ss  queued
   hh:mm:ss  counted    k2; 2 notifications in all

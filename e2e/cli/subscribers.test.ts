@@ -284,7 +284,7 @@ describe('test', () => {
     writeFileSync(join(shell.folder, 'event.json'), event('build.failed'));
     const file = '.earpiece/subscribers/build.toml';
     const said = await shell.says(['subscribers', 'test', file, 'event.json']);
-    expect(said).toBe('build.failed: matched\n\n  build error: build: web build.failed\n');
+    expect(said).toBe('build.failed: matched\n\n  │ build error: build: web build.failed\n');
     expect(await shell.says(['subscribers', 'test', 'build', '-'], { input: event('build.failed') })).toBe(said);
     const ear = await shell.open();
     expect(await ear.store.overview()).toEqual([]);

@@ -86,7 +86,7 @@ describe.each(WAYS)('the gate of an agent that never calls get_notifications, ov
     expect(await stage.run(['resume', 'shop/coder'], PERSON)).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^shop\/coder#main {2}continues; the pause by Ann of \d\d:\d\d.* was lifted: hold on\n$/,
+        /^shop\/coder#main {2}continues; the pause by person Ann of \d\d:\d\d.* was lifted │ hold on\n$/,
       ) as string,
     });
     expect(textOf(await client.call('echo', { text: 'on' }))).toMatch(/^on\n.*Go on\./s);

@@ -54,13 +54,13 @@ verifies('server:lifted', 'earpiece resume has the same output and effect with -
     "the pause of shop/* still holds for conversations that begin later; to lift the pause for all: earpiece resume 'shop/*'";
   expect(local).toMatchObject([
     {
-      said: ['', 'shop/coder#a1  continues; the pause by Anna of hh:mm was lifted: hold on', standing],
+      said: ['', 'shop/coder#a1  continues; the pause by person Anna of hh:mm was lifted │ hold on', standing],
       told: [{ message: 'the migration is over', origin: { person: 'Ben' } }],
     },
     {
       said: [
         '',
-        'shop/coder#a2  continues; the pause by Anna of hh:mm was lifted: hold on (no record says that the agent saw this pause)',
+        'shop/coder#a2  continues; the pause by person Anna of hh:mm was lifted (no record says that the agent saw this pause) │ hold on',
         standing,
       ],
       told: [],

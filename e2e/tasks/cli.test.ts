@@ -37,10 +37,10 @@ t1  blocked  high  coder  now  Fix the login
     expect(await says('list', '--of', 'nobody', '--all')).toBe('no tasks of nobody in shop\n');
     expect((await shell.json(['tasks', 'list', '--of', 'coder'])).map(({ id }) => id)).toEqual(['t1']);
     expect(await says('show', 't1')).toBe(`t1  Fix the login
-  blocked since 12:00:00 by Ann: wait
+  blocked since 12:00:00 by person Ann │ wait
   priority high, assigned to coder
   next statuses: in_progress, cancelled
-  t1.1  coder since 12:00:00, blocked by Ann at 12:00:00; has not reported yet
+  t1.1  coder since 12:00:00, blocked by person Ann at 12:00:00; has not reported yet
 `);
     await says('status', 't1', 'in_progress');
     expect(await says('show', 't1')).toContain('  t1.1  coder since 12:00:00; not started yet\n');

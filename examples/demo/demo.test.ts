@@ -29,10 +29,12 @@ describe('npm start', () => {
       expect(stdout).toContain('compatible:a-script-and-no-model');
       expect(stdout).toMatch(/⚙ run {2}node check\.js \(in the background as tests\) · running\n/u);
       expect(stdout).toMatch(
-        /⚙ run {2}[^\n]+\n┃ ▲ error tool\.failed Background run "tests" failed with exit code 1: 1 of 2 failed/u,
+        /⚙ run {2}[^\n]+\n┃ ▲ error tool\.failed │ Background run "tests" failed with exit code 1: 1 of 2 failed/u,
       );
-      expect(count(stdout, '┃ ○ info files.changed (3 times) `src/prices.json` changed')).toBe(1);
-      expect(stdout).toMatch(/Now the entry for [^\n]* \n[^]*┃ ■ critical user\.message pause Maria: Stop, please\.\n/u);
+      expect(count(stdout, '┃ ○ info files.changed, 3 times, unnamed │ `src/prices.json` changed')).toBe(1);
+      expect(stdout).toMatch(
+        /Now the entry for [^\n]* \n[^]*┃ ■ critical user\.message, asks to pause, person Maria │ Stop, please\.\n/u,
+      );
       expect(stdout).toMatch(/critical user\.message for shop\/coder#story: delivered/u);
       const [, seconds] =
         /4 sends became 3 notifications, each delivered once; the first ([\d.]+) s after the start/u.exec(stdout) ?? [];
@@ -63,7 +65,7 @@ describe('npm start', () => {
       const goesOn = Promise.withResolvers<void>();
       pty.onData((text) => {
         seen += text;
-        if (seen.includes('That was the story: Ctrl+D shows its receipts.')) over.resolve();
+        if (seen.includes('The end: Ctrl+D shows the receipts.')) over.resolve();
         if (seen.includes('Ctrl+C ends')) goesOn.resolve();
       });
       const exit = new Promise<number>((resolve) => pty.onExit(({ exitCode }) => resolve(exitCode)));

@@ -327,6 +327,14 @@ export function follow({ client }: Remote, query: StreamOptions): AsyncGenerator
 function itemOf(view: NotificationView): Item {
   const { person, sender, action, instruction, key, outcome, takenBy, closedAt, markedBy } = view;
   const origin = person === null && sender === null ? undefined : { depth: 0, ...given({ person, agent: sender }) };
+  const subscriber =
+    view.subscriber === null
+      ? undefined
+      : {
+          id: view.subscriber,
+          event: { type: view.kind, source: '', severity: view.level, time: view.at },
+          group: 1,
+        };
   return {
     id: view.id as NotificationId,
     audience: (view.conversation ?? '') as ConversationId,
@@ -337,7 +345,7 @@ function itemOf(view: NotificationView): Item {
       message: view.message,
       expiresAt: view.expiresAt,
       ...given({ action, instruction, key, deliver: view.deliver as Deliver | null, data: view.data }),
-      ...defined({ origin }),
+      ...defined({ origin, subscriber }),
     },
     seq: view.seq,
     at: view.at,

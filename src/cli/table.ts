@@ -11,7 +11,7 @@ export type Column = {
   readonly spare?: number;
 };
 
-/** The minimum width of the last column. If less width is left, the cell is placed below its row. */
+/** The default minimum width of the last column. If less width is left, the cell is placed below its row. */
 const READABLE = 20;
 const GAP = '  ';
 
@@ -23,7 +23,7 @@ const GAP = '  ';
 export function table(
   rows: readonly (readonly string[])[],
   layout: readonly Column[],
-  { width = columns(), atLeast = [] }: { width?: number; atLeast?: number[] } = {},
+  { width = columns(), atLeast = [], readable = READABLE }: { width?: number; atLeast?: number[]; readable?: number } = {},
 ): string {
   const natural = layout.map(({ head = '' }, i) =>
     rows.reduce((widest, row) => Math.max(widest, widthOf(row[i] ?? '')), Math.max(head.length, atLeast[i] ?? 0)),
@@ -46,9 +46,9 @@ export function table(
     }
     return shown;
   };
-  const beside = leaving(Math.min(text, READABLE));
+  const beside = leaving(Math.min(text, readable));
   const room = width - needed(beside);
-  const below = room < Math.min(text, READABLE);
+  const below = room < Math.min(text, readable);
   const fixed = below ? leaving(-GAP.length) : beside;
 
   const line = (cells: readonly string[]): string => {
@@ -70,7 +70,7 @@ let segmenter: Intl.Segmenter | undefined;
  * Splits a text into the characters that a terminal shows. The segmenter is made at first use, because that takes 9 ms and most
  * commands never need the segmenter.
  */
-const segmentsOf = (text: string): Intl.Segments =>
+export const segmentsOf = (text: string): Intl.Segments =>
   (segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' })).segment(text);
 
 /** Measures the width of a text in terminal columns. */
@@ -107,7 +107,7 @@ function pad(cell: string, width: number, right: boolean): string {
   return right ? filling + cell : cell + filling;
 }
 
-const isNarrow = (text: string): boolean => /^[\u0020-\u007e\u00a0-\u02ff…○△▲■●✓✗⏎→·�]*$/.test(text);
+const isNarrow = (text: string): boolean => /^[\u0020-\u007e\u00a0-\u02ff…○△▲■●✓✗⏎→·�│┃┆]*$/.test(text);
 
 /** East Asian wide and fullwidth forms, and characters that are shown as emoji. */
 const WIDE =

@@ -21,8 +21,9 @@ const LEVEL_STYLE: Readonly<Record<Level, { sign: string; style: Style }>> = {
 /** Shows a level by shape and word, not only by colour. */
 export const level = (of: Level): string => paint(LEVEL_STYLE[of].style, `${LEVEL_STYLE[of].sign} ${of}`);
 
-// oxlint-disable-next-line no-control-regex -- these characters are replaced
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\u{e0000}-\u{e007f}]/gu;
+const UNSAFE =
+  // oxlint-disable-next-line no-control-regex -- these characters are replaced
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\u{e0000}-\u{e007f}]/gu;
 
 /**
  * Makes one safe line of untrusted text, with at most `max` characters: control, bidi and zero-width characters become visible.
@@ -35,16 +36,6 @@ export function plain(text: string, max = 100_000): string {
   const points = [...line];
   return points.length > max ? `${points.slice(0, max - 1).join('')}…` : line;
 }
-
-/**
- * Makes untrusted text safe and keeps its line breaks. Each line is indented, so that the text cannot look like Earpiece's
- * output.
- */
-export const plainLines = (text: string, indent = '  '): string =>
-  text
-    .split(/\r?\n/)
-    .map((line) => `${indent}${line.replaceAll(UNSAFE, (char) => (char === '\t' ? char : '�'))}`.trimEnd())
-    .join('\n');
 
 /** Formats a time in local time: only the time of day if it is today, otherwise with the date. */
 export function clock(at: number, now: number = Date.now()): string {

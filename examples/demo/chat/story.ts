@@ -41,7 +41,7 @@ const CHANGES = 3;
 const WORDS_UNTIL_STOP = 14;
 const SCRIPT = 'a-script-and-no-model';
 /** The terminal shows one line of this text, so the key to press is named early. */
-const OVER = 'That was the story: Ctrl+D shows its receipts.';
+const OVER = 'The end: Ctrl+D shows the receipts.';
 
 /** Runs the story. Resolves with the exit code of the conversation. */
 export async function tellChatStory(options: ChatStoryOptions): Promise<number> {

@@ -4,7 +4,7 @@
  */
 import type { AgentEvent, TurnResult } from '../../agent/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
-import { formatKind, type NotificationId } from '../../core/notification.ts';
+import type { NotificationId } from '../../core/notification.ts';
 import type { Item } from '../../core/items.ts';
 import type { Session } from './session.ts';
 
@@ -101,7 +101,7 @@ export class Driver {
   }
 
   /** Withdraws open notifications: all of them, or the n-th, counted from 1. */
-  async dismiss(n?: number): Promise<readonly string[]> {
+  async dismiss(n?: number): Promise<readonly Item[]> {
     const open = await this.open();
     const chosen = n === undefined ? open : open.filter((_, i) => i + 1 === n);
     for (const { id } of chosen)
@@ -110,7 +110,7 @@ export class Driver {
         { id },
         { by: 'person', reason: 'dismissed in the chat' },
       );
-    return chosen.map(({ notification }) => `${formatKind(notification.kind)}: ${notification.message}`);
+    return chosen;
   }
 
   /** Resolves when no turn runs and no message waits. */

@@ -1,7 +1,8 @@
 /** Summarizes a resumed conversation for the person who continues it. */
 import { fromRecord, isType, type Draft } from '../../core/records.ts';
 import { formatKind } from '../../core/notification.ts';
-import { level, paint, plain } from '../terminal.ts';
+import { oneLine } from '../foreign.ts';
+import { level, paint } from '../terminal.ts';
 import { cut } from '../table.ts';
 import { said } from './lines.ts';
 import { wrapAll } from './wrap.ts';
@@ -56,7 +57,7 @@ function linesOf(turn: readonly Draft[], width: number): string[] {
         : said(first.content, width).slice(0, ROWS)),
     ...(calls === 0 ? [] : [paint('dim', `⚙ ${calls} ${calls === 1 ? 'call' : 'calls'}`)]),
     ...notes.map((note) =>
-      cut(`${paint('yellow', '┃')} ${level(note.level)} ${plain(formatKind(note.kind))}  ${plain(note.message, 400)}`, width),
+      cut(`${paint('yellow', '┃')} ${level(note.level)} ${oneLine(note, note.message, [formatKind(note.kind)])}`, width),
     ),
     ...rows.slice(0, ROWS),
     ...(rows.length > ROWS ? [paint('dim', `… ${rows.length - ROWS} more lines`)] : []),

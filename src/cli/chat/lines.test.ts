@@ -62,7 +62,7 @@ describe('a call', () => {
 
 describe('a notification', () => {
   it('is shown in one line if the text fits', () =>
-    expect(noteLines(note(), 80, never).map((line) => bare(line))).toEqual(['┃ ▲ error ci.failed lint is red']));
+    expect(noteLines(note(), 80, never).map((line) => bare(line))).toEqual(['┃ ▲ error ci.failed, unnamed │ lint is red']));
 
   it('names the sender, the request and the count', () => {
     const lines = noteLines(
@@ -70,12 +70,16 @@ describe('a notification', () => {
       80,
       never,
     );
-    expect(lines.map((line) => bare(line))).toEqual(['┃ ▲ error ci.failed (3 times) pause Maria: lint is red', '┃   → wait']);
+    expect(lines.map((line) => bare(line))).toEqual([
+      '┃ ▲ error ci.failed, asks to pause, 3 times, person Maria',
+      '┃ │ lint is red',
+      '┃ → │ wait',
+    ]);
   });
 
   it('is shortened if the text is long', () => {
     const lines = noteLines(note({ message: 'a\nb\nc\nd' }), 80, () => 7);
-    expect(lines.map((line) => bare(line))).toEqual(['┃ ▲ error ci.failed a', '┃   b', '┃   c', '┃   … /show 7']);
+    expect(lines.map((line) => bare(line))).toEqual(['┃ ▲ error ci.failed, unnamed │ a', '┃ │ b', '┃ │ c', '┃   … /show 7']);
     expect(shortened('x'.repeat(201))).toEqual({ text: `${'x'.repeat(199)}…`, short: true });
   });
 
@@ -86,27 +90,33 @@ describe('a notification', () => {
       () => 7,
     );
     expect(lines.every((line) => widthOf(line) <= width)).toBe(true);
-    expect(lines.map((line) => bare(line).replace(/^┃ */u, '')).join(' ')).toContain('half a cent is to be rounded up');
+    expect(lines.map((line) => bare(line).replace(/^┃ [^│]*│? ?/u, '')).join(' ')).toContain('half a cent is to be rounded up');
   });
 
   it('fits into a narrow terminal, even with a long name of a person', () => {
     const lines = noteLines(note({ action: 'pause', origin: { person: 'M'.repeat(60), depth: 0 } }), 40, never);
-    expect(lines.map((line) => bare(line))).toEqual(['┃ ▲ error ci.failed pause MMMMMMMMMMMMM…', '┃   lint is red']);
+    expect(lines.map((line) => bare(line))).toEqual([
+      '┃ ▲ error ci.failed',
+      '┃   asks to pause, person',
+      `┃   ${'M'.repeat(36)}`,
+      `┃   ${'M'.repeat(24)}`,
+      '┃ │ lint is red',
+    ]);
   });
 
   it('cannot imitate another line, and cannot control the terminal', () => {
     const lines = noteLines(note({ message: 'a\u001b[1A\n┃ ■ critical user.message stop' }), 80, never).map((line) => bare(line));
-    expect(lines).toEqual(['┃ ▲ error ci.failed a�[1A', '┃   ┃ ■ critical user.message stop']);
+    expect(lines).toEqual(['┃ ▲ error ci.failed, unnamed │ a�[1A', '┃ │ ┃ ■ critical user.message stop']);
   });
 
   it('is shown in one row while the notification waits', () => {
     const row = pendingLine(
-      { level: 'info', kind: 'files.changed', message: 'src/cart.ts\nand more', count: 4 },
+      { level: 'info', kind: { source: 'files', name: 'changed' }, message: 'src/cart.ts\nand more', count: 4 },
       70,
       'waits 3 s',
     );
     expect(widthOf(row)).toBe(70);
-    expect(bare(row)).toMatch(/^┆ ○ info files\.changed {2}src\/cart\.ts ⏎ and more \(4 times\) +waits 3 s$/u);
+    expect(bare(row)).toMatch(/^┆ ○ info files\.changed, 4 times, unnamed │ src\/cart\.ts ⏎ an… waits 3 s$/u);
   });
 });
 

@@ -3,7 +3,8 @@
  * text.
  */
 import type { Json } from '../../core/json.ts';
-import { formatKind, type Level, type Notification } from '../../core/notification.ts';
+import { formatKind, type Notification } from '../../core/notification.ts';
+import { BAR, factsOf, oneLine } from '../foreign.ts';
 import { cut, widthOf } from '../table.ts';
 import { level, paint, plain } from '../terminal.ts';
 import { safe, wrapAll } from './wrap.ts';
@@ -122,33 +123,40 @@ function compact(rest: { readonly [key: string]: Json }): string {
 const PENDING = (): string => paint('yellow', '┆');
 const DELIVERED = (): string => paint('yellow', '┃');
 
-export type PendingView = { readonly level: Level; readonly kind: string; readonly message: string; readonly count: number };
+export type PendingView = Pick<Notification, 'level' | 'kind' | 'message' | 'action' | 'count' | 'origin' | 'subscriber'>;
 
 /** Formats a waiting notification in one row, with a dashed bar. */
-export function pendingLine({ level: of, kind, message, count }: PendingView, width: number, tail = ''): string {
+export function pendingLine(note: PendingView, width: number, tail = ''): string {
   const end = tail === '' ? '' : ` ${paint('dim', tail)}`;
-  const line = `${PENDING()} ${level(of)} ${paint('bold', plain(kind))}  ${plain(message, 400)}${count > 1 ? ` (${count} times)` : ''}`;
+  const line = `${PENDING()} ${level(note.level)} ${oneLine(note, note.message, [paint('bold', plain(formatKind(note.kind)))])}`;
   const shown = cut(line, width - widthOf(end));
   return `${shown}${' '.repeat(Number.isFinite(width) ? Math.max(0, width - widthOf(shown) - widthOf(end)) : 1)}${end}`.trimEnd();
 }
 
 /**
- * Formats a delivered notification, with a solid bar. If the text is shortened, `number` returns its number for `/show`. Without
- * `number`, the whole text is shown.
+ * Formats a delivered notification, with a solid bar. A thin bar precedes each row of its text. If the text is shortened, `number`
+ * returns its number for `/show`. Without `number`, the whole text is shown.
  */
 export function noteLines(note: Notification, width: number, number?: () => number): string[] {
   const bar = DELIVERED();
-  const who = note.origin?.person === undefined ? '' : ` ${plain(note.origin.person, 60)}:`;
-  const action = note.action === undefined ? '' : ` ${paint('bold', note.action)}`;
-  const times = (note.count ?? 1) > 1 ? ` ${paint('dim', `(${note.count} times)`)}` : '';
-  const head = `${bar} ${level(note.level)} ${paint('bold', plain(formatKind(note.kind)))}${times}${action}${who} `;
-  const body = note.instruction === undefined ? note.message : `${note.message}\n→ ${note.instruction}`;
-  const { text, short } = number === undefined ? { text: body.trimEnd(), short: false } : shortened(body);
-  const hang = `${bar}   `;
+  const title = `${bar} ${level(note.level)} ${paint('bold', plain(formatKind(note.kind)))}`;
+  const facts = factsOf(note).join(', ');
+  const head = facts === '' ? title : `${title}, ${facts}`;
+  const partOf = (body: string): { readonly text: string; readonly short: boolean } =>
+    number === undefined ? { text: body.trimEnd(), short: false } : shortened(body);
+  const { text, short } = partOf(note.message);
+  const instruction = note.instruction === undefined ? undefined : partOf(note.instruction);
+  const hang = `${bar} ${BAR} `;
   // The first line follows the head if there is room for a few words.
-  const beside = width - widthOf(head) >= 24;
-  const lines = beside ? besideHead(text, width, head, hang) : [cut(head.trimEnd(), width), ...wrapAll(text, width, hang)];
-  if (short && number !== undefined) lines.push(`${hang}${paint('dim', `… /show ${number()}`)}`);
+  const beside = width - widthOf(head) - 3 >= 24;
+  const lines = beside
+    ? besideHead(text, width, `${head} ${BAR} `, hang)
+    : [
+        ...(widthOf(head) <= width ? [head] : [cut(title, width), ...(facts === '' ? [] : wrapAll(facts, width, `${bar}   `))]),
+        ...wrapAll(text, width, hang),
+      ];
+  if (instruction !== undefined) lines.push(...wrapAll(instruction.text, width, `${bar} → ${BAR} `, `${bar}   ${BAR} `));
+  if ((short || instruction?.short) && number !== undefined) lines.push(`${bar}   ${paint('dim', `… /show ${number()}`)}`);
   return lines;
 }
 

@@ -3,7 +3,6 @@
  * status.
  */
 import type { Item } from '../../core/items.ts';
-import { formatKind } from '../../core/notification.ts';
 import { cut } from '../table.ts';
 import { paint, plain } from '../terminal.ts';
 import type { Driver } from './driver.ts';
@@ -76,9 +75,7 @@ export class LiveRows {
     const shown = pending.slice(0, PENDING_ROWS);
     const left = pending.length - shown.length;
     const rows = [
-      ...shown.map(({ notification: { level, kind, message }, count, at }) =>
-        pendingLine({ level, kind: formatKind(kind), message, count }, width, `waits ${seconds(now - at)}`),
-      ),
+      ...shown.map(({ notification, count, at }) => pendingLine({ ...notification, count }, width, `waits ${seconds(now - at)}`)),
       ...(left > 0
         ? [
             cut(

@@ -5,7 +5,7 @@
  */
 import type { AgentEvent } from '../../agent/index.ts';
 import type { Json } from '../../core/json.ts';
-import type { Notification, NotificationId } from '../../core/notification.ts';
+import { parseKind, type Notification, type NotificationId } from '../../core/notification.ts';
 import { paint } from '../terminal.ts';
 import type { Details } from './details.ts';
 import { noteLines, pendingLine, resultLine, rodeLine, seconds, said } from './lines.ts';
@@ -112,7 +112,7 @@ export class Narrator {
         return;
       }
       case 'waiting':
-        if (!this.#surface.showsPending) this.#print('note', [pendingLine({ ...event, count: 1 }, width, 'waits for delivery')]);
+        if (!this.#surface.showsPending) await this.#waits(event, width);
         return;
       case 'aborted':
         this.#surface.endText();
@@ -222,6 +222,11 @@ export class Narrator {
       );
     lines.push(rodeLine(on, queuedAt === undefined ? undefined : now - queuedAt, notifications.length, width, number?.()));
     this.#print('note', lines);
+  }
+
+  async #waits({ id, kind, ...event }: Extract<AgentEvent, { type: 'waiting' }>, width: number): Promise<void> {
+    const [note] = (await this.#lookUp([id])).notifications;
+    this.#print('note', [pendingLine(note ?? { ...event, kind: parseKind(kind) }, width, 'waits for delivery')]);
   }
 
   #thoughtOver(): void {

@@ -1,6 +1,8 @@
 /** Runs the commands of a chat that begin with a slash. */
 import { didYouMean } from '../../core/errors.ts';
 import { formatKind } from '../../core/notification.ts';
+import { BAR, oneLine } from '../foreign.ts';
+import { cut } from '../table.ts';
 import { paint, plain } from '../terminal.ts';
 import type { Details } from './details.ts';
 import type { Driver } from './driver.ts';
@@ -46,13 +48,13 @@ export async function slash(text: string, { driver, details, width, quit }: Slas
       const n = argument === '' ? details.last : Number(argument);
       const detail = details.get(n);
       if (detail === undefined) return [`there is no ${plain(argument === '' ? 'shortened text' : argument, 40)} to show`];
-      return [paint('dim', `${n} · ${plain(detail.title)}`), ...wrapAll(detail.text, width, '  ')];
+      return [paint('dim', `${n} · ${plain(detail.title)}`), ...wrapAll(detail.text, width, `  ${BAR} `)];
     }
     case 'pending': {
       const open = await driver.open();
       if (open.length === 0) return ['nothing waits'];
-      return open.map(({ notification: { level, kind, message }, count }, i) =>
-        pendingLine({ level, kind: formatKind(kind), message, count }, width, open.length > 1 ? `${i + 1}` : ''),
+      return open.map(({ notification, count }, i) =>
+        pendingLine({ ...notification, count }, width, open.length > 1 ? `${i + 1}` : ''),
       );
     }
     case 'wake':
@@ -66,7 +68,12 @@ export async function slash(text: string, { driver, details, width, quit }: Slas
               ? 'nothing waits'
               : `no notification ${plain(argument, 40)} is waiting; /pending lists the waiting notifications`,
           ]
-        : gone.map((what) => `withdrawn: ${plain(what, 200)}`);
+        : gone.map(({ notification, count }) =>
+            cut(
+              `withdrawn: ${oneLine({ ...notification, count }, notification.message, [formatKind(notification.kind)])}`,
+              width,
+            ),
+          );
     }
     case 'reply':
       if (argument === '') return ['/reply needs a text'];

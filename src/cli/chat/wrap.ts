@@ -1,9 +1,8 @@
 /** Wraps text into rows of a terminal. The input may be untrusted; the output cannot control the terminal. */
-import { widthOf } from '../table.ts';
+import { segmentsOf, widthOf } from '../table.ts';
 import { plain } from '../terminal.ts';
 
 const TAB = '    ';
-const SEGMENTS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /**
  * Makes one line of untrusted text safe: tabs become spaces, carriage returns are removed, and other control characters become
@@ -16,6 +15,7 @@ export const safe = (line: string): string => plain(line.replaceAll('\r', '').re
  * its indentation.
  */
 export function wrap(line: string, width: number): string[] {
+  if (width === Number.POSITIVE_INFINITY) return [line];
   const rows: string[] = [];
   let row = '';
   let used = 0;
@@ -35,7 +35,7 @@ export function wrap(line: string, width: number): string[] {
     const blank = token.startsWith(' ');
     if (row !== '' || blank) close();
     if (blank) continue;
-    for (const { segment } of SEGMENTS.segment(token)) {
+    for (const { segment } of segmentsOf(token)) {
       const one = widthOf(segment);
       if (used + one > width && used > 0) close();
       row += segment;

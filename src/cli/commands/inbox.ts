@@ -14,9 +14,10 @@ import { EXIT } from '../exit.ts';
 import { mayRead } from '../may-read.ts';
 import { waitingIn } from '../pages.ts';
 import { conversationOf, readerOf, type Reader } from '../reader.ts';
+import { barred, nameOf, oneLine } from '../foreign.ts';
 import { table } from '../table.ts';
 import { mutedOf, withoutSuperseded, wordsOf, type Waiting } from '../waiting.ts';
-import { ago, complain, handOver, level, paint, plain, plainLines, print, unwritten } from '../terminal.ts';
+import { ago, complain, handOver, level, paint, plain, print, unwritten } from '../terminal.ts';
 
 type Options = GlobalOptions & { all?: boolean; read?: boolean; peek?: boolean; server?: string };
 
@@ -107,16 +108,18 @@ function asPage({ notifications, withheld, more }: Pulled, now: number): string 
   if (notifications.length === 0 && withheld.length === 0) return paint('dim', 'no unread notifications');
   const parts = notifications.map((n) => {
     const times = n.count === undefined ? '' : ` · ${n.count} times`;
-    const from = n.from === undefined ? '' : ` · from ${plain(n.from, 100)}`;
+    const sender =
+      n.from === undefined ? (n.agent === undefined ? undefined : `agent ${nameOf(n.agent)}`) : `person ${nameOf(n.from)}`;
+    const from = sender === undefined ? '' : ` · from ${sender}`;
     return [
       `${level(n.level as Level)} ${paint('bold', titleOf(n))}${from}${times} · ${ago(Date.parse(n.created_at), now)} ${paint('dim', `(${n.id})`)}`,
-      plainLines(n.message),
-      ...(n.data === undefined ? [] : [`data: ${plain(JSON.stringify(n.data))}`]),
-      ...(n.instruction === null ? [] : [`  ${paint('bold', 'instruction:')}`, plainLines(n.instruction, '    ')]),
+      barred(n.message),
+      ...(n.data === undefined ? [] : [barred(JSON.stringify(n.data), 'data')]),
+      ...(n.instruction === null ? [] : [barred(n.instruction, 'instruction')]),
     ].join('\n');
   });
   for (const { tool, at, result } of withheld)
-    parts.push(`${paint('bold', `withheld result of ${plain(tool)}`)} · ${ago(Date.parse(at), now)}\n${plainLines(result)}`);
+    parts.push(`${paint('bold', `withheld result of ${plain(tool)}`)} · ${ago(Date.parse(at), now)}\n${barred(result)}`);
   if (more > 0) parts.push(`${more} more notifications wait: run earpiece inbox again`);
   return parts.join('\n\n');
 }
@@ -174,7 +177,7 @@ async function tell(
         `${stateOf(item, now)}${silent[i] ? ', muted' : ''}`,
         ago(item.at, now),
         formatKind(item.notification.kind),
-        plain(said.get(item.id) ?? messageOf(item), 400),
+        oneLine({ ...item.notification, count: item.count }, said.get(item.id) ?? item.notification.message),
       ]),
       [
         { head: 'level' },
@@ -185,6 +188,7 @@ async function tell(
         { head: 'kind', spare: 0 },
         { head: 'message' },
       ],
+      { readable: 40 },
     ),
   );
   if (step.done !== true)
@@ -198,10 +202,6 @@ async function written(text: string): Promise<void> {
 
 const whereOf = (ear: { readonly project: string }, address: string | undefined, options: Options): string =>
   options.all ? '' : address === undefined ? ` in ${ear.project}` : ` for ${plain(address)}`;
-
-function messageOf({ notification: { action, message }, count }: Item): string {
-  return `${action === undefined ? '' : `${action}: `}${message}${count > 1 ? ` (${count} times)` : ''}`;
-}
 
 /** Describes the state of an item in everyday words; the JSON output contains the receipt. */
 function stateOf(item: Item, now: number): string {

@@ -14,6 +14,7 @@ import {
   type GlobalOptions,
   type Scope,
 } from '../context.ts';
+import { oneLine } from '../foreign.ts';
 import { table, type Column } from '../table.ts';
 import { clock, columns, level, paint, plain, print, printJson } from '../terminal.ts';
 
@@ -117,15 +118,14 @@ class LogView {
       whatOf(record),
       ...this.#said(record),
     ]);
-    print(table(rows, this.#layout, { atLeast: this.#widths }));
+    print(table(rows, this.#layout, { atLeast: this.#widths, readable: 40 }));
   }
 
   /** Returns the ids and the text of a record, both safe to print. */
   #said({ body, at }: Stored): [ids: string, detail: string] {
     if (isType(body, 'system_notification_queued')) {
       const n = notificationOf(body);
-      const what = [n.action, n.kind.source === 'user' ? undefined : formatKind(n.kind)].filter(Boolean).join(' ');
-      return [plain(n.id), `${level(n.level)} ${what === '' ? '' : `${what}: `}${plain(n.message, 400)}`];
+      return [plain(n.id), `${level(n.level)} ${oneLine(n, n.message, [formatKind(n.kind)])}`];
     }
     const [ids, detail] = this.#words(body, at);
     const [first = '', ...others] = ids;

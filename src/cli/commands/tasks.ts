@@ -20,8 +20,9 @@ import type * as Room from '../../tasks/index.ts';
 import { choice, type CommandLine } from '../command-line.ts';
 import { countOption, onlyAPerson, personOption, readInbox, withInbox, type GlobalOptions } from '../context.ts';
 import { readerOf } from '../reader.ts';
+import { BAR, barred, nameOf } from '../foreign.ts';
 import { table } from '../table.ts';
-import { ago, clock, paint, plain, plainLines, print, printJson } from '../terminal.ts';
+import { ago, clock, paint, plain, print, printJson } from '../terminal.ts';
 import { whoAmI } from './change.ts';
 
 type Options = GlobalOptions & { project?: string; as?: string };
@@ -157,12 +158,12 @@ earpiece tasks status t7 in_progress --expect blocked`)
         const task = await all.get(project, id);
         if (options.json) return printJson(task);
         print(`${paint('bold', task.id)}  ${plain(task.title)}`);
-        const since = `since ${clock(task.statusChangedAt)} by ${plain(task.statusChangedBy.name)}`;
-        print(`  ${status(task.status)} ${since}${task.blockedReason === null ? '' : `: ${plain(task.blockedReason)}`}`);
+        const since = `since ${clock(task.statusChangedAt)} by ${whom(task.statusChangedBy)}`;
+        print(`  ${status(task.status)} ${since}${task.blockedReason === null ? '' : ` ${BAR} ${plain(task.blockedReason)}`}`);
         print(`  priority ${task.priority}, assigned to ${plain(task.assignee ?? 'nobody')}`);
         const next = NEXT_STATUSES[task.status];
         if (next.length > 0) print(paint('dim', `  next statuses: ${next.join(', ')}`));
-        if (task.description !== '') print(plainLines(task.description));
+        if (task.description !== '') print(barred(task.description));
         for (const execution of task.executions) print(shown(execution));
       });
     });
@@ -248,10 +249,13 @@ const STYLE: Readonly<Record<TaskStatus, Parameters<typeof paint>[0]>> = {
 
 const status = (of: TaskStatus): string => paint(STYLE[of], of);
 
+const whom = ({ kind, name }: TaskActor): string => `${kind} ${nameOf(name)}`;
+
 function shown({ id, agent, conversation, startedAt, endedAt, result, exitCode, message, interrupted }: TaskExecution): string {
   const where = `${plain(agent)}${conversation === null ? '' : `#${plain(conversation)}`}`;
-  const cut = interrupted === null ? '' : `, ${interrupted.why} by ${plain(interrupted.by.name)} at ${clock(interrupted.at)}`;
+  const cut = interrupted === null ? '' : `, ${interrupted.why} by ${whom(interrupted.by)} at ${clock(interrupted.at)}`;
   const begun = `  ${id}  ${where} since ${clock(startedAt)}${cut}`;
-  if (endedAt !== null) return `${begun}\n    ${result} at ${clock(endedAt)} (exit code ${exitCode}): ${plain(message ?? '')}`;
+  if (endedAt !== null)
+    return `${begun}\n    ${result} at ${clock(endedAt)} (exit code ${exitCode})${message ? ` ${BAR} ${plain(message)}` : ''}`;
   return `${begun}; ${interrupted !== null ? 'has not reported yet' : conversation === null ? 'not started yet' : 'runs'}`;
 }

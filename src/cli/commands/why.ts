@@ -1,15 +1,17 @@
 import { holdsGate } from '../../core/clocks.ts';
-import { formatKind } from '../../core/notification.ts';
+import { formatKind, type Notification } from '../../core/notification.ts';
 import type { Decision } from '../../core/plan.ts';
 import { curesOf, type Cure } from '../../core/verdict/cures.ts';
 import type { Verdict } from '../../core/verdict/kinds.ts';
 import { cureCommand, sayVerdict, type TimeWords } from '../../core/verdict/words.ts';
 import { formatDuration } from '../../config/index.ts';
 import type { Why } from '../../inbox/index.ts';
+import { wrapAll } from '../chat/wrap.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logsWith, scopeIn, SERVER_OPTION, readInbox, type GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
-import { clock, level, paint, plain, plainLines, print, printJson } from '../terminal.ts';
+import { barred, senderOf, UNNAMED } from '../foreign.ts';
+import { clock, columns, level, paint, plain, print, printJson } from '../terminal.ts';
 
 export function why(command: CommandLine): void {
   command
@@ -81,17 +83,17 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
     item.count > 1 ? `${item.count} times, last ${clock(item.lastAt, now)}` : '',
     n.action === undefined ? '' : `asks to ${n.action}`,
     n.key === undefined ? '' : `key ${plain(n.key, 100)}`,
-    n.origin?.person === undefined ? '' : `from ${plain(n.origin.person, 100)}`,
+    sentBy(n),
     holdsGate(item, now) ? 'keeps the gate up' : '',
     item.state === 'open' && typeof n.expiresAt === 'number' ? expiry(n.expiresAt - now) : '',
   ].filter((fact) => fact !== '');
   return [
-    paint('bold', plain(sayVerdict(verdict, words(now)), 2_000)),
+    ...wrapAll(plain(sayVerdict(verdict, words(now)), 2_000), columns()).map((line) => paint('bold', line)),
     ...curesFor(verdict, story).map((cure) => `  ${cureSays(cure, verdict)}: ${plain(cureCommand(cure), 500)}`),
     '',
     `${level(n.level)} ${paint('bold', formatKind(n.kind))} for ${plain(item.audience === '' ? story.log : `${story.log}#${item.audience}`)}: ${paint('bold', receipt)}`,
-    plainLines(n.message.length > 2_000 ? `${n.message.slice(0, 2_000)}… (cut; --json shows the whole text)` : n.message),
-    ...(n.instruction === undefined ? [] : [`  instruction: ${plain(n.instruction, 500)}`]),
+    barred(n.message.length > 2_000 ? `${n.message.slice(0, 2_000)}… (cut; --json shows the whole text)` : n.message),
+    ...(n.instruction === undefined ? [] : [barred(n.instruction, 'instruction')]),
     ...(facts.length === 0 ? [] : [paint('dim', `  ${facts.join(' · ')}`)]),
     '',
     table(
@@ -103,6 +105,12 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
       decision.kind === 'take' ? [] : [paint('dim', `  now       #${plain(conversation)}: ${saying(decision)}`)],
     ),
   ].join('\n');
+}
+
+function sentBy(n: Notification): string {
+  const sender = senderOf(n);
+  if (sender === undefined) return n.subscriber === undefined ? '' : `made by the subscriber ${plain(n.subscriber.id, 100)}`;
+  return `sent by ${sender === UNNAMED ? 'an unnamed producer' : sender}`;
 }
 
 const CURES: Readonly<Record<Typed['kind'], string>> = {

@@ -6,7 +6,8 @@ import { openLoadedInbox } from '../../../loaded-inbox.ts';
 import type { Answer, CommandLine } from '../../command-line.ts';
 import type { GlobalOptions } from '../../context.ts';
 import { EXIT } from '../../exit.ts';
-import { plain, plainLines, print, printJson } from '../../terminal.ts';
+import { barred } from '../../foreign.ts';
+import { plain, print, printJson } from '../../terminal.ts';
 import { eventText } from '../emit.ts';
 import { named, problemLine } from './here.ts';
 
@@ -74,7 +75,7 @@ async function made(
       print(
         `${plain(type)}: ${one.kind === 'skipped' ? `not heard, ${plain(one.because)}` : one.kind === 'withdrew' ? 'withdraws open notifications with its key' : 'matched'}`,
       );
-    for (const { text: said } of view?.items ?? []) print(`\n${plainLines(said)}`);
+    for (const { text: said } of view?.items ?? []) print(`\n${barred(said)}`);
     for (const reason of failed) print(`\n  ${plain(reason)}`);
     for (const why of new Set(waits)) print(`\n  not at once: ${plain(why)}`);
     for (const line of troubles) print(`\n${plain(line)}`);

@@ -1,0 +1,47 @@
+/**
+ * Shows texts of notifications to people. In every line, Earpiece's own words come first, then a bar, then the text. So a text
+ * cannot look like a sender, a state or a line of Earpiece.
+ */
+import type { Notification } from '../core/notification.ts';
+import { wrapAll } from './chat/wrap.ts';
+import { columns, plain } from './terminal.ts';
+
+export const BAR = '│';
+/** The sender of a notification that names none. */
+export const UNNAMED = 'unnamed';
+const BARS = /[│┃┆|｜￨∣❘]/gu;
+
+/** Makes a name one safe line without bars. */
+export const nameOf = (name: string, max = 60): string => plain(name.replaceAll(BARS, '¦'), max);
+
+/**
+ * Names the sender of a notification. A subscriber without a known sender has no words here, because the kind names its source.
+ * The bus alone sets `subscriber`, so no other producer can hide behind one.
+ */
+export function senderOf({ origin, subscriber }: Pick<Notification, 'origin' | 'subscriber'>): string | undefined {
+  if (origin?.person !== undefined) return `person ${nameOf(origin.person)}`;
+  if (origin?.agent !== undefined) return `agent ${nameOf(origin.agent, 120)}`;
+  return subscriber === undefined ? UNNAMED : undefined;
+}
+
+type Led = Pick<Notification, 'action' | 'origin' | 'subscriber' | 'count'>;
+
+/** Returns what Earpiece knows of a notification, for the place before the bar: its action, its count and its sender. */
+export const factsOf = (note: Led): readonly string[] => [
+  ...(note.action === undefined ? [] : [`asks to ${note.action}`]),
+  ...((note.count ?? 1) > 1 ? [`${note.count} times`] : []),
+  ...[senderOf(note)].filter((sender) => sender !== undefined),
+];
+
+/** Formats a notification as one line. `first` are further words of Earpiece. */
+export const oneLine = (note: Led, text: string, first: readonly string[] = []): string =>
+  `${[...first, ...factsOf(note)].join(', ')} ${BAR} ${plain(text, 400)}`.trimStart();
+
+/**
+ * Shows a text of several lines behind bars. On a terminal, long lines are wrapped, because the terminal itself would continue
+ * them without a bar. `label` are Earpiece's words before the first bar.
+ */
+export function barred(text: string, label = ''): string {
+  const first = `  ${label}${label === '' ? '' : ' '}${BAR} `;
+  return wrapAll(text, columns(), first, `${' '.repeat(first.length - 2)}${BAR} `).join('\n');
+}

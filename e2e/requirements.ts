@@ -1045,6 +1045,10 @@ export const REQUIREMENTS = {
     behaviour: 'The page keeps its content through a reload and a restart of the server, and says when the page is not live.',
   },
   'console:text': { behaviour: 'The console shows everything that a producer controls as text, in every field of every page.' },
+  'console:senders': {
+    behaviour:
+      'Each card, row and explanation in the console names the sender of a notification: a person, an agent, or an unnamed producer.',
+  },
   'console:accessible': {
     behaviour: 'axe finds no serious fault on any page, in light and dark mode, at 1280 and at 390 pixels.',
   },

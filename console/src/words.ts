@@ -1,5 +1,6 @@
 /** The words of the glossary that the page shows. */
 import { markedBy } from '../../src/wire/client/index.ts';
+import { visible } from './state/text.ts';
 import type { AgentSummary, ConversationSummary, Counts, Deliver, Force, Level } from './types.ts';
 
 export const LEVELS: readonly Level[] = ['info', 'warning', 'error', 'critical'];
@@ -95,6 +96,21 @@ const LONG: Readonly<Record<Force, string>> = {
  */
 export const receiptSays = (receipt: string, by: string | null): string =>
   receipt === 'read' && by !== null ? markedBy(by) : receipt.replaceAll('_', ' ');
+
+/** Names the sender of a notification. Only a notification of a subscriber, which the bus made, is from the system. */
+export function senderSays({
+  person,
+  sender,
+  subscriber,
+}: {
+  readonly person: string | null;
+  readonly sender: string | null;
+  readonly subscriber: string | null;
+}): string {
+  if (person !== null) return `from ${visible(person)}`;
+  if (sender !== null) return `from the agent ${visible(sender)}`;
+  return subscriber === null ? 'from an unnamed producer' : 'system';
+}
 
 /** Describes the effect of the next carrier on a notification that the carrier does not take. */
 export const NEXT_CARRIER = {

@@ -114,6 +114,45 @@ verifies(
   },
 );
 
+verifies('console:senders', 'each card, row and explanation names the sender in a place that no text can reach', async () => {
+  await using stage = await Stage.open(browser, { toml: '[coalesce]\nwindow = "0s"\n' });
+  const message = 'from Maria · stop';
+  const senders = [
+    ['person', { person: 'Ma\u202Eria' }, 'from Ma\\u{202E}ria'],
+    ['agent', { agent: 'shop/evil' }, 'from the agent shop/evil'],
+    ['nobody', undefined, 'from an unnamed producer'],
+  ] as const;
+  const { agent } = await stage.agent('shop/coder#main', [{ text: 'Noted.' }]);
+  for (const state of ['staged', 'rode'] as const) {
+    for (const [name, origin] of senders)
+      await stage.ear.queue('shop/coder#main', {
+        id: `${name}-${state}`,
+        kind: `${name}.message`,
+        message,
+        ...(state === 'rode' ? {} : { deliver: { afterTurns: 9 } }),
+        ...(origin === undefined ? {} : { origin: { depth: 1, ...origin } }),
+      });
+  }
+  await agent.send('Go.');
+  const page = await stage.page();
+  await page.goto(conversation(stage, 'shop/coder'));
+  for (const state of ['staged', 'rode'] as const)
+    for (const [name, , sender] of senders) {
+      const card = page.locator(`article[data-state=${state}]`, { hasText: `${name}.message` });
+      expect(await card.locator('header .from').innerText()).toBe(sender);
+      if (state === 'rode') expect(await card.getAttribute('aria-label')).toBe(`notification ${sender}: ${name}.message, info`);
+    }
+  await visit(page, `${stage.url}/#/notifications`);
+  for (const [name, , sender] of senders) {
+    const row = page.locator('a.row.notification', { hasText: `${name}.message` }).first();
+    expect(await row.locator('.message .muted').innerText()).toBe(`${sender} · `);
+  }
+  for (const [name, , sender] of senders) {
+    await visit(page, `${stage.url}/#/agents/shop/coder/main?why=${name}-staged`);
+    await page.locator('.story dl.facts', { hasText: `sent ${sender.replace('from', 'by')}` }).waitFor();
+  }
+});
+
 verifies('console:text', 'a message of 800,000 characters and 300 waiting notifications do not block the page', async () => {
   await using stage = await Stage.open(browser, { toml: '[coalesce]\nwindow = "0s"\n' });
   await stage.ear.queue('shop/coder#main', { kind: 'big.one', message: `rows[200000]{a}:\n${'  x\n'.repeat(200_000)}` });

@@ -14,7 +14,7 @@ import { soon } from '../state/soon.ts';
 import { firstOf } from '../state/text.ts';
 import { spanSays, timesIn, typedOf, type Times } from '../state/times.ts';
 import type { Level, NotificationView } from '../types.ts';
-import { GRAVEST, LEVELS, receiptSays } from '../words.ts';
+import { GRAVEST, LEVELS, receiptSays, senderSays } from '../words.ts';
 
 const PAGE = 50;
 const REFRESH_MS = 1_000;
@@ -147,6 +147,7 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
               <b className="kind words">{n.kind}</b>
               <span className="message words">
                 {n.count > 1 && <b>{`${n.count}× `}</b>}
+                {n.subscriber === null && <span className="muted">{`${senderSays(n)} · `}</span>}
                 <Marked text={firstOf(n.message) ?? n.message} words={words ?? ''} />
               </span>
               <span className="muted words">{n.log}</span>

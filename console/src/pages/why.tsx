@@ -18,7 +18,7 @@ import { client } from '../state/server.ts';
 import { soon } from '../state/soon.ts';
 import { visible } from '../state/text.ts';
 import type { StoryItem } from '../types.ts';
-import { NEXT_CARRIER, receiptSays } from '../words.ts';
+import { NEXT_CARRIER, receiptSays, senderSays } from '../words.ts';
 
 export function WhyPanel({
   id,
@@ -121,13 +121,7 @@ function Story({
         </Fact>
         <Fact name="rule">
           {n.subscriber === null ? (
-            n.person !== null ? (
-              `sent by ${n.person}`
-            ) : n.sender !== null ? (
-              `sent by the agent ${n.sender}`
-            ) : (
-              'queued directly'
-            )
+            `sent ${senderSays(n).replace(/^from/u, 'by')}`
           ) : (
             <a href={to.settings('notifications', { find: n.subscriber })}>{`subscriber ${n.subscriber}`}</a>
           )}

@@ -11,7 +11,7 @@ import { deedSays, forget, tryAgain } from '../state/said.ts';
 import { bodyOf } from '../state/text.ts';
 import { useRoute } from '../route.ts';
 import type { Entry, On, Rider } from '../state/timeline.ts';
-import { receiptSays } from '../words.ts';
+import { receiptSays, senderSays } from '../words.ts';
 import { Icon, LevelShape } from './icons.tsx';
 import { MuteButton } from './mutes.tsx';
 import { Folded, SentText } from './said.tsx';
@@ -99,17 +99,9 @@ function Rode({
       data-state="rode"
       data-row=""
       tabIndex={-1}
-      aria-label={`${said ? `message from ${rider.person}` : 'system message'}: ${rider.kind}, ${rider.level}`}
+      aria-label={`${said ? 'message' : 'notification'} ${senderSays(rider)}: ${rider.kind}, ${rider.level}`}
     >
-      <NoteHead
-        level={rider.level}
-        kind={rider.kind}
-        count={rider.count}
-        said={said}
-        person={rider.person}
-        sender={rider.sender}
-        at={entry.at}
-      />
+      <NoteHead level={rider.level} kind={rider.kind} count={rider.count} from={senderSays(rider)} at={entry.at} />
       <div className="note-body">
         {/* The line breaks of a template are kept. */}
         <SentText keep={rider.id} text={text} pre={rider.templated && text.includes('\n')} />
@@ -150,17 +142,13 @@ function NoteHead({
   level,
   kind,
   count,
-  said = false,
-  person,
-  sender,
+  from,
   at,
 }: {
   readonly level: Note['level'];
   readonly kind: string;
   readonly count: number;
-  readonly said?: boolean;
-  readonly person: string | null;
-  readonly sender: string | null;
+  readonly from: string;
   /** The time of the delivery. A waiting notification shows below how long it has waited. */
   readonly at?: number;
 }): ReactElement {
@@ -170,9 +158,7 @@ function NoteHead({
       <span className="level-word">{level}</span>
       <span className="kind">{kind}</span>
       {kind.startsWith('test.') && <span className="badge test">test</span>}
-      <span className="from">
-        {said || person !== null ? `from ${person}` : sender !== null ? `from the agent ${sender}` : 'system'}
-      </span>
+      <span className="from">{from}</span>
       {count > 1 && <span className="times" aria-label={`${count} times`}>{`${count}×`}</span>}
       {at !== undefined && <Clock at={at} />}
     </header>
@@ -208,7 +194,7 @@ export function Staged({
       tabIndex={-1}
       aria-label={`waiting for delivery: ${note.kind}, ${note.level}`}
     >
-      <NoteHead level={note.level} kind={note.kind} count={note.count} person={note.person} sender={note.sender} />
+      <NoteHead level={note.level} kind={note.kind} count={note.count} from={senderSays(note)} />
       <div className="note-body">
         <Folded keep={note.id} text={note.message} />
         <Instruction text={note.instruction} />

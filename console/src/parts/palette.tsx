@@ -5,8 +5,9 @@ import { go, to } from '../route.ts';
 import { useAgents } from '../state/agents.ts';
 import { messageOf } from '../state/loaded.ts';
 import { client } from '../state/server.ts';
+import { visible } from '../state/text.ts';
 import type { AgentSummary, NotificationView } from '../types.ts';
-import { receiptSays } from '../words.ts';
+import { receiptSays, senderSays } from '../words.ts';
 import { Dialog } from './dialog.tsx';
 import { setTheme } from './theme.ts';
 
@@ -222,8 +223,8 @@ const notifications = (found: readonly NotificationView[]): Choice[] =>
   found.map((n) => ({
     id: `${n.log} ${n.id} ${n.conversation}`,
     group: n.level,
-    says: n.message.split('\n', 1)[0]?.slice(0, 120) ?? '',
-    more: `${n.kind} · ${n.log} · ${receiptSays(n.receipt, n.markedBy)}`,
+    says: visible(n.message.split('\n', 1)[0]?.slice(0, 120) ?? ''),
+    more: `${n.kind} · ${senderSays(n)} · ${n.log} · ${receiptSays(n.receipt, n.markedBy)}`,
     also: n.id,
     run: () => go(to.conversation(n.log, n.takenBy ?? n.conversation ?? 'main', n.id)),
   }));

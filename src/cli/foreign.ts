@@ -15,6 +15,13 @@ const BARS = /[│┃┆|｜￨∣❘]/gu;
 export const nameOf = (name: string, max = 60): string => plain(name.replaceAll(BARS, '¦'), max);
 
 /**
+ * Shortens the name of a conversation on a terminal, and not in a pipe or a file. Many hosts name their sessions by UUIDs, whose
+ * first part is enough to tell the sessions apart.
+ */
+export const conversationName = (name: string): string =>
+  name.length > 14 && columns() !== Number.POSITIVE_INFINITY ? plain(name, 12) : plain(name);
+
+/**
  * Names the sender of a notification. A subscriber without a known sender has no words here, because the kind names its source.
  * The bus alone sets `subscriber`, so no other producer can hide behind one.
  */

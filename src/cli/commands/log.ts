@@ -14,9 +14,9 @@ import {
   type GlobalOptions,
   type Scope,
 } from '../context.ts';
-import { oneLine } from '../foreign.ts';
+import { conversationName, oneLine } from '../foreign.ts';
 import { table, type Column } from '../table.ts';
-import { clock, columns, level, paint, plain, print, printJson } from '../terminal.ts';
+import { clock, level, paint, plain, print, printJson } from '../terminal.ts';
 
 export function log(command: CommandLine): void {
   command
@@ -114,7 +114,7 @@ class LogView {
       paint('dim', String(record.seq)),
       paint('dim', clock(record.at)),
       this.#oneLog ? '' : plain(record.log),
-      shortened(record.body.conversation ?? ''),
+      conversationName(record.body.conversation ?? ''),
       whatOf(record),
       ...this.#said(record),
     ]);
@@ -172,7 +172,7 @@ class LogView {
       return [[], `${String(pattern)}${typeof until === 'number' ? ` until ${clock(until, at)}` : ''} by ${String(by)}`];
     }
     const { type: _type, conversation: _conversation, ...rest } = body as Record<string, unknown>;
-    return [[], JSON.stringify(rest)];
+    return [[], Object.keys(rest).length === 0 ? '' : JSON.stringify(rest)];
   }
 
   #taken = (carrier: string): readonly string[] => this.#carriers.get(carrier) ?? [carrier];
@@ -202,13 +202,6 @@ const whatOf = ({ body }: Stored): string =>
     : isType(body, 'notification_closed')
       ? body.outcome
       : (WORDS[body.type] ?? plain(body.type, 40));
-
-/**
- * Shortens the name of a conversation on a terminal, and not in a pipe or a file. Many hosts name their sessions by UUIDs, whose
- * first part is enough to tell the sessions apart.
- */
-const shortened = (conversation: string): string =>
-  conversation.length > 14 && columns() !== Number.POSITIVE_INFINITY ? `${plain(conversation, 12)}…` : plain(conversation);
 
 const riding = ({ notifications = [] }: { notifications?: readonly { readonly id: string }[] }): readonly string[] =>
   notifications.map((n) => n.id);

@@ -94,7 +94,7 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
     `${level(n.level)} ${paint('bold', formatKind(n.kind))} for ${plain(item.audience === '' ? story.log : `${story.log}#${item.audience}`)}: ${paint('bold', receipt)}`,
     barred(n.message.length > 2_000 ? `${n.message.slice(0, 2_000)}… (cut; --json shows the whole text)` : n.message),
     ...(n.instruction === undefined ? [] : [barred(n.instruction, 'instruction')]),
-    ...(facts.length === 0 ? [] : [paint('dim', `  ${facts.join(' · ')}`)]),
+    ...wrapAll(facts.join(' · '), columns(), '  ').map((line) => paint('dim', line)),
     '',
     table(
       steps.map((step) => [`  ${paint('dim', clock(step.at, now))}`, step.what, paint('dim', plain(step.detail ?? ''))]),
@@ -102,14 +102,18 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
     ),
     // Decisions to deliver are left out here, because the lines above show them.
     ...decisions.flatMap(({ conversation, decision }) =>
-      decision.kind === 'take' ? [] : [paint('dim', `  now       #${plain(conversation)}: ${saying(decision)}`)],
+      decision.kind === 'take'
+        ? []
+        : wrapAll(`#${conversation}: ${saying(decision)}`, columns(), '  now       ', ' '.repeat(12)).map((line) =>
+            paint('dim', line),
+          ),
     ),
   ].join('\n');
 }
 
 function sentBy(n: Notification): string {
   const sender = senderOf(n);
-  if (sender === undefined) return n.subscriber === undefined ? '' : `made by the subscriber ${plain(n.subscriber.id, 100)}`;
+  if (sender === undefined) return `made by the subscriber ${plain(n.subscriber?.id ?? '', 100)}`;
   return `sent by ${sender === UNNAMED ? 'an unnamed producer' : sender}`;
 }
 

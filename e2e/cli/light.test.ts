@@ -101,7 +101,7 @@ describe('at its start', () => {
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_455,
+        kb: 1_453,
         packages: [
           'commander',
           'hono',

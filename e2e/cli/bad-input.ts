@@ -396,7 +396,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a person without a name',
       ...send('--as', ' ', 'x'),
-      ...usage('--as "" is empty; write the name of the person who sends the notification'),
+      ...usage('--as " " is not a name; write the name of the person who sends the notification'),
     },
     {
       what: 'a blank instruction',
@@ -914,7 +914,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a blank name of a person',
       args: ['tasks', 'add', '--as', ' ', 'Fix the login'],
-      ...usage('--as "" is empty; write the name of the person who makes the change'),
+      ...usage('--as " " is not a name; write the name of the person who makes the change'),
     },
     {
       what: 'an invalid purpose',
@@ -1372,7 +1372,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       args: ['gateway', '--url', 'http://127.0.0.1:{port}/mcp', '--name', 'search'],
       client: '{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
       stdout:
-        '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"The MCP server \\"search\\" at http://127.0.0.1:{port} cannot be reached: connect ECONNREFUSED 127.0.0.1:{port}.","data":{"server":"search"}}}\n',
+        '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"The MCP server \\"search\\" at http://127.0.0.1:{port} cannot be reached: connect ECONNREFUSED 127.0.0.1:{port}. Check that the server runs.","data":{"server":"search"}}}\n',
       stderr: 'earpiece: MCP server "search" disconnected: connect ECONNREFUSED 127.0.0.1:{port}\n',
       code: 0,
     },

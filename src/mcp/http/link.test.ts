@@ -107,7 +107,19 @@ describe('the response to a POST', () => {
   ])('loses the request if no message in the response answers the request: %s', async (_, body) => {
     const { send, said } = await linked(({ response }) => json(response, body));
     send(ask(1));
-    await expect.poll(() => said).toContain('lost 1: The MCP server "web" answered a different request.');
+    await expect
+      .poll(() => said)
+      .toContain('lost 1: The MCP server "web" answered a different request. Restart or update the server.');
+  });
+
+  it.each([
+    [401, "Check the server's token and headers in the configuration."],
+    [404, "Check the server's URL in the configuration."],
+    [500, "The server's log may name the cause."],
+  ])('an error with HTTP %i says what to do', async (status, way) => {
+    const { send, said } = await linked(({ response }) => void response.writeHead(status).end('no'));
+    send(ask(1));
+    await expect.poll(() => said).toEqual([`lost 1: The MCP server "web" answered with HTTP ${status}. ${way} The answer: no`]);
   });
 
   it('may be a batch that contains the answer', async () => {
@@ -132,7 +144,7 @@ describe('a reused connection that is reset before the answer', () => {
     await expect.poll(() => said).toHaveLength(2);
     expect(got).toEqual(['ping', 'tools/list', 'tools/list']);
     send(ask(3, 'tools/call'));
-    await expect.poll(() => said.at(-1)).toMatch(/^lost 3: .*the call may have taken effect\.$/u);
+    await expect.poll(() => said.at(-1)).toMatch(/^lost 3: .*the call may have taken effect\. Check that the server runs\.$/u);
     expect(got).toEqual(['ping', 'tools/list', 'tools/list', 'tools/call']);
   });
 
@@ -160,7 +172,7 @@ describe('a reused connection that is reset before the answer', () => {
     await expect.poll(() => about(3)).toBe(JSON.stringify(answerTo(3)));
     ends = true;
     send(ask(4));
-    await expect.poll(() => about(4)).toMatch(/^lost 4: .*: socket hang up\.$/u);
+    await expect.poll(() => about(4)).toMatch(/^lost 4: .*: socket hang up\. Check that the server runs\.$/u);
   });
 
   it('an unused connection is closed before most servers close it', async () => {

@@ -39,6 +39,15 @@ const MAX_RETRY_MS = 30_000;
  */
 const RESUME_TRIES = 2;
 
+const WAYS_OUT = new Map([
+  [401, "Check the server's token and headers in the configuration."],
+  [403, "Check the server's token and headers in the configuration."],
+  [404, "Check the server's URL in the configuration."],
+  [429, 'Wait before you send the request again.'],
+]);
+
+const wayOut = (status: number): string => WAYS_OUT.get(status) ?? "The server's log may name the cause.";
+
 /**
  * The link to a server over streamable HTTP. Each frame is sent in a separate POST. Answers arrive as JSON or as events. In the
  * older generation, the server sends its own frames in the response to a GET that stays open. If the server has lost the session,
@@ -135,7 +144,10 @@ export class HttpLink implements Link {
       const why = networkReason(error);
       this.#goneAway(why);
       if (request)
-        this.#events.lost(request.id, `The MCP server "${this.#name}" at ${this.#target.url.origin} cannot be reached: ${why}.`);
+        this.#events.lost(
+          request.id,
+          `The MCP server "${this.#name}" at ${this.#target.url.origin} cannot be reached: ${why}. Check that the server runs.`,
+        );
     } finally {
       if (request) this.#waiting.delete(request.id);
     }
@@ -152,7 +164,7 @@ export class HttpLink implements Link {
       if (request)
         this.#events.lost(
           request.id,
-          `The MCP server "${this.#name}" answered with more than ${MAX_FRAME_BYTES / 1024 / 1024} MiB.`,
+          `The MCP server "${this.#name}" answered with more than ${MAX_FRAME_BYTES / 1024 / 1024} MiB. Ask for less data.`,
         );
       return;
     }
@@ -163,7 +175,10 @@ export class HttpLink implements Link {
     if (type === 'application/json' && body.length > 0 && this.#take(body, request)) return;
     if (request === undefined || status === 202) return;
     const said = body.toString('utf8', 0, 500).trim();
-    this.#events.lost(request.id, `The MCP server "${this.#name}" answered with HTTP ${status}${said === '' ? '' : `: ${said}`}`);
+    this.#events.lost(
+      request.id,
+      `The MCP server "${this.#name}" answered with HTTP ${status}. ${wayOut(status)}${said === '' ? '' : ` The answer: ${said}`}`,
+    );
   }
 
   /**
@@ -198,7 +213,7 @@ export class HttpLink implements Link {
   #passAll(frames: readonly Frame[], request: Request | undefined): void {
     for (const frame of frames) this.#pass(frame);
     if (request && !frames.some((frame) => answers(frame, request)))
-      this.#events.lost(request.id, `The MCP server "${this.#name}" answered a different request.`);
+      this.#events.lost(request.id, `The MCP server "${this.#name}" answered a different request. Restart or update the server.`);
   }
 
   #pass(frame: Frame): void {
@@ -256,7 +271,11 @@ export class HttpLink implements Link {
       if (request && lastEventId === undefined) break;
       stream = await this.#resume(lastEventId, retryMs, request && RESUME_TRIES);
     }
-    if (request) this.#events.lost(request.id, `The MCP server "${this.#name}" ended its answer before it was complete.`);
+    if (request)
+      this.#events.lost(
+        request.id,
+        `The MCP server "${this.#name}" broke off its answer. The request may have taken effect, so check before you send it again.`,
+      );
   }
 
   /**

@@ -124,7 +124,9 @@ describe('earpiece uninstall --purge', () => {
     const unasked = home.run(['uninstall', '--purge']);
     expect(unasked).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('the command asks only in a terminal and without --json'),
+      stderr: expect.stringContaining(
+        'nothing was removed, because the command can ask for confirmation only in a terminal and without --json',
+      ),
     });
     for (const folder of ['.local/state/earpiece', '.config/earpiece', '.cache/earpiece'])
       expect(unasked.stdout).toContain(join(home.home, folder));

@@ -240,7 +240,7 @@ describe('the installer', () => {
     expect(code).toBe(2);
     expect(stdout).toContain('+  "hooks": {');
     expect(stderr).toBe(
-      'earpiece: the command asks only in a terminal and without --json, so nothing was changed; add --yes to make the changes\n',
+      'earpiece: nothing was changed, because the command can ask for confirmation only in a terminal and without --json; add --yes to make the changes without this question\n',
     );
     expect(home.snapshot()).toEqual(before);
   });

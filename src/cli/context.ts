@@ -225,7 +225,8 @@ export function durationOption(option: string, text: string, { before = '', or }
 /** Returns the name in `--as` without blanks around it. Throws `bad_argument` for a blank name. `what`: what the person does. */
 export function personOption(as: string | undefined, what: string): string | undefined {
   const name = as?.trim();
-  if (name === '') throw new EarpieceError('bad_argument', `--as "" is empty; write the name of the person who ${what}`);
+  if (name === '')
+    throw new EarpieceError('bad_argument', `--as ${JSON.stringify(as)} is not a name; write the name of the person who ${what}`);
   return name;
 }
 

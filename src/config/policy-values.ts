@@ -69,7 +69,7 @@ const CHECKS: { readonly [K in keyof Required<Policy>]: Check } = {
   minLevel: bySetting(SETTINGS.minLevel),
   kinds: each(
     keyed(
-      { enable: flag, names: each(flag, 'names with true or false') },
+      { enable: flag, names: each(flag, 'an object such as {failed: false}') },
       '{names: {failed: false}} or {enable: false, names: {}}',
       ['enable'],
     ),

@@ -205,7 +205,7 @@ export const SETTINGS = {
   sourceFiles: one('sources.files.enable', boolean(), true),
   sourceFilesGlobs: one(
     'sources.files.globs',
-    texts('a list of paths from the project\'s folder such as ["src/**", "*.{json,toml}", "!**/*.snap"]', (glob) =>
+    texts('a list of globs relative to the project\'s folder, such as ["src/**", "*.{json,toml}", "!**/*.snap"]', (glob) =>
       /^!?\s*$|^!?\/|(^!?|\/)\.\.(\/|$)/.test(glob) ? "it is blank, or leads out of the project's folder" : undefined,
     ),
     [],

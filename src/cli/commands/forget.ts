@@ -40,7 +40,9 @@ export function forget(command: CommandLine, answer: Answer): void {
             `${log} is active (${what.active.join(', ')}), so nothing was erased: end the conversation first, or add --force`,
           );
         if (options.yes !== true && (options.json === true || !isTerminal())) {
-          complain('the command asks only in a terminal and without --json, so nothing was erased; add --yes to erase the data');
+          complain(
+            'nothing was erased, because the command can ask for confirmation only in a terminal and without --json; add --yes to erase the data without this question',
+          );
           return answer(EXIT.usage.code);
         }
         if (options.yes !== true) {

@@ -50,7 +50,9 @@ export async function runInstall(names: readonly string[], options: InstallOptio
   });
   if (outcome.asked === 'refused') print('nothing was changed');
   if (outcome.asked === 'nobody')
-    complain('the command asks only in a terminal and without --json, so nothing was changed; add --yes to make the changes');
+    complain(
+      'nothing was changed, because the command can ask for confirmation only in a terminal and without --json; add --yes to make the changes without this question',
+    );
   if (options.json) for (const setup of withPlugin) printJson(pluginLine(setup, place));
   if (outcome.asked !== undefined || options.json) return codeOf(outcome);
   const wrong: Setup[] = [];
@@ -168,7 +170,9 @@ export async function runUninstall(names: readonly string[], options: SetupOptio
   const outcome = await carryOut(hosts, user, options, { question: 'Remove this? [y/N] ', write: uninstall });
   if (outcome.asked === 'refused') print('nothing was changed');
   if (outcome.asked === 'nobody')
-    complain('the command asks only in a terminal and without --json, so nothing was changed; add --yes to make the changes');
+    complain(
+      'nothing was changed, because the command can ask for confirmation only in a terminal and without --json; add --yes to make the changes without this question',
+    );
   if (outcome.asked === undefined && !options.json && outcome.done.length > 0)
     print(
       outcome.done

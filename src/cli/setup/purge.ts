@@ -27,7 +27,9 @@ export async function runPurge(options: SetupOptions): Promise<number> {
   }
   if (options.yes !== true) {
     if (json || !isTerminal()) {
-      complain('the command asks only in a terminal and without --json, so nothing was removed; add --yes to remove all of this');
+      complain(
+        'nothing was removed, because the command can ask for confirmation only in a terminal and without --json; add --yes to remove Earpiece without this question',
+      );
       return EXIT.usage.code;
     }
     if (!(await agreed('This cannot be undone. Remove all of this? [y/N] '))) {

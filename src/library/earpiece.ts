@@ -182,9 +182,10 @@ export class Earpiece implements AsyncDisposable {
     what: { readonly id: string } | { readonly key: string },
     why: { readonly by: string; readonly reason: string },
   ): Promise<readonly Withdrawn[]> {
-    check('withdraw', what as { id?: string; key?: string }, { id: 'text', key: 'text' });
-    if (((what as { id?: string }).id === undefined) === ((what as { key?: string }).key === undefined))
-      throw bad('withdraw: pass either an id or a key, not both');
+    const given = what as { id?: string; key?: string };
+    check('withdraw', given, { id: 'text', key: 'text' });
+    if ((given.id === undefined) === (given.key === undefined))
+      throw bad(`withdraw: pass either an id or a key, got ${given.id === undefined ? 'neither' : 'both'}`);
     check('withdraw', why, { by: { needed: 'text' }, reason: { needed: 'text' } });
     const { by, reason } = why;
     return this.#inbox.withdraw(logNamed('withdraw', this.project, from), what, { by: actorOf(by, this.#inbox.speaker), reason });

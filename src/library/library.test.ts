@@ -202,7 +202,12 @@ describe('misuse that the compiler does not detect', () => {
     [
       'a withdrawal without an id or a key',
       (e) => e.withdraw('coder', any({}), { by: 'me', reason: 'x' }),
-      'withdraw: pass either an id or a key',
+      'withdraw: pass either an id or a key, got neither',
+    ],
+    [
+      'a withdrawal with an id and a key',
+      (e) => e.withdraw('coder', any({ id: 'n1', key: 'ci' }), { by: 'me', reason: 'x' }),
+      'withdraw: pass either an id or a key, got both',
     ],
     [
       'a list of the waiting notifications of a whole project',

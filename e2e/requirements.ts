@@ -537,7 +537,8 @@ export const REQUIREMENTS = {
       'A notification without an action for project/agent goes to the first conversation of the agent that can deliver the notification. A notification for a conversation goes only to that conversation.',
   },
   'address:fan-out': {
-    behaviour: 'project/* reaches each active conversation once and no ended conversation, even after a crash in between.',
+    behaviour:
+      'project/* reaches each active conversation once and no ended conversation, even if the process crashes while it writes the copies.',
   },
   'address:nobody': {
     behaviour:

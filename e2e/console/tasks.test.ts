@@ -139,7 +139,7 @@ verifies('console:tasks', 'Done also interrupts an agent that works on the task,
   expect((await worker.refuse({ on: 'read_file' }))?.text).toContain('I did it');
 });
 
-verifies('console:tasks', 'a task that no agent has started is nowhere called work of its agent', async () => {
+verifies('console:tasks', 'no page lists a task that no agent has started as work of its agent', async () => {
   await using stage = await Stage.open(browser);
   await stage.ear.conversation('shop/coder#s1', HOST).seen();
   const mira = { kind: 'person', name: 'Mira' } as const;

@@ -63,8 +63,8 @@ export function areaOf(file: string): string {
 }
 
 /**
- * A title is always a sentence. Another string without a full stop is often only a part of a sentence, so the rules for whole
- * sentences do not apply to short strings.
+ * A title is always a sentence. Another string of at most four words without a full stop is usually a part of a
+ * sentence. The rules for whole sentences do not apply to such a string.
  */
 const asText = (sentence: Sentence, { kind }: Text): Sentence =>
   kind === 'title'

@@ -224,8 +224,8 @@ function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; cal
 function recordsOf(part: Part, partial: boolean, last = false, cut = false): AnswerRecord[] {
   const metadata = part.metadata === undefined ? {} : { metadata: { provider: part.metadata as unknown as Json } };
   if (part.kind === 'call') {
-    // An interrupted call without any text of its arguments is incomplete, unlike a call that has no arguments. Anthropic's
-    // package turns missing arguments into {}.
+    // A call that was interrupted before the first text of its arguments is incomplete. A finished call may have no arguments.
+    // Anthropic's package turns missing arguments into {}.
     const unheard = cut ? /^(\{\})?$/.test(part.input.trim()) : partial && !part.ended && part.input.trim() === '';
     const args = unheard ? undefined : parsed(part.input);
     if (args === undefined)

@@ -1,7 +1,7 @@
 /**
- * `earpiece mcp`: Earpiece's own MCP server, for a coding agent that also runs the hooks. With its tools, the agent reads its
- * notifications and reaches other agents. Some hosts can call a server's tool as a hook. These hosts call the tool `hook`, so
- * that such a call starts no process.
+ * `earpiece mcp`: Earpiece's own MCP server, for a coding agent that also runs the hooks. The
+ * tools of the server let the agent read its notifications and reach other agents. Some hosts can call a server's tool as a
+ * hook. These hosts call the tool `hook`, so that such a call starts no process.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { EarpieceError } from '../core/errors.ts';

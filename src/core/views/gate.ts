@@ -74,7 +74,7 @@ export const liftedBy = (lift: string): string => (lift === '' ? '' : `, with \`
  */
 export function pausedUntil(pauses: readonly Timed[], now: number): string | undefined {
   const ends = pauses.map((pause) => endOf(pause, now));
-  // Rounded up to the next second, because the pauses still hold at any earlier time.
+  // The time is rounded up to the next second, because the pauses still hold at any earlier time.
   const date = new Date(Math.ceil(Math.max(...ends.map((end) => end ?? Number.POSITIVE_INFINITY)) / 1_000) * 1_000);
   return ends.length === 0 || Number.isNaN(date.getTime()) ? undefined : date.toISOString().replace('.000Z', 'Z');
 }

@@ -109,8 +109,8 @@ export const ROUNDS: Readonly<Record<string, Rounds>> = {
     names: named(/^\s*(?:PASS|FAIL) (?:.* )?(?<names>\S+\.\w+)(?: \([\d.]+ m?s\))?$/u, /^\s*FAIL/u),
     unloaded: /^\s+● Test suite failed to run$/u,
   },
-  // A round without any test ends no problem, because `mocha --watch` cannot load ES modules again, and then runs no test. The
-  // failed tests follow these lines at once.
+  // A round without any test ends no problem, because `mocha --watch` cannot load ES modules again, and then runs no test. mocha
+  // prints the failed tests directly after the lines that match `begins`.
   mocha: { begins: /^\s+(?:[1-9]\d* passing \(|\d+ (?:pending|failing)$)/u },
   'node --test': {
     // A restart does not begin a round, because it may interrupt a run, whose results still count.

@@ -23,7 +23,11 @@ export function alertEvents(payload: Payload): readonly Omit<EventInput, 'source
   if (!Array.isArray(alerts))
     throw new Refused(422, 'bad_event', 'the payload has no list of alerts, so the payload is not from Alertmanager');
   if (alerts.length > WEBHOOK_LIMITS.events)
-    throw new Refused(413, 'too_big', `the payload has ${alerts.length} alerts, at most ${WEBHOOK_LIMITS.events} are allowed`);
+    throw new Refused(
+      413,
+      'too_big',
+      `the payload has ${alerts.length} alerts, at most ${WEBHOOK_LIMITS.events} are allowed; lower max_alerts in Alertmanager`,
+    );
   const omitted = Number(payload['truncatedAlerts'] ?? 0);
   return (alerts as readonly unknown[]).map((alert, i) => {
     if (!isTable(alert as Payload)) throw new Refused(422, 'bad_event', `alert ${i + 1} of the list must be an object`);

@@ -4,7 +4,11 @@ import { Refused, WEBHOOK_LIMITS } from './receiver.ts';
 
 export function checkSize(body: Buffer): void {
   if (body.length > WEBHOOK_LIMITS.bodyBytes)
-    throw new Refused(413, 'too_big', `the body has ${body.length} bytes, at most ${WEBHOOK_LIMITS.bodyBytes} are allowed`);
+    throw new Refused(
+      413,
+      'too_big',
+      `the body has ${body.length} bytes, at most ${WEBHOOK_LIMITS.bodyBytes} are allowed; send less`,
+    );
 }
 
 export function jsonOf(bytes: Buffer, what = 'the body'): Json {
@@ -12,10 +16,10 @@ export function jsonOf(bytes: Buffer, what = 'the body'): Json {
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new Refused(400, 'malformed', `${what} is not UTF-8, which JSON requires`);
+    throw new Refused(400, 'malformed', `${what} is not UTF-8, which JSON requires; send UTF-8`);
   }
   if (nestsDeeper(text, WEBHOOK_LIMITS.depth))
-    throw new Refused(400, 'too_deep', `${what} nests more than ${WEBHOOK_LIMITS.depth} levels deep`);
+    throw new Refused(400, 'too_deep', `${what} nests more than ${WEBHOOK_LIMITS.depth} levels deep; send fewer levels`);
   try {
     return JSON.parse(text) as Json;
   } catch (error) {

@@ -106,27 +106,27 @@ describe('permission to send', () => {
     [
       'GitHub: unsigned',
       github({ body: ISSUE, headers: { 'x-hub-signature-256': undefined } }),
-      '401 unsigned: the header x-hub-signature-256 with the signature is missing',
+      "401 unsigned: the header x-hub-signature-256 with the signature is missing; give the sender the receiver's secret",
     ],
     [
       'GitHub: a signature by another secret',
       github({ body: ISSUE, headers: { 'x-hub-signature-256': hex(bytes(ISSUE), 'another secret') } }),
-      "401 wrong_signature: the signature in x-hub-signature-256 does not match this body and the receiver's secret",
+      "401 wrong_signature: the signature in x-hub-signature-256 does not match this body and the receiver's secret; give the sender the same secret",
     ],
     [
       'GitHub: a signature of another body',
       github({ body: ISSUE, headers: { 'x-hub-signature-256': hex(Buffer.from('{}')) } }),
-      "401 wrong_signature: the signature in x-hub-signature-256 does not match this body and the receiver's secret",
+      "401 wrong_signature: the signature in x-hub-signature-256 does not match this body and the receiver's secret; give the sender the same secret",
     ],
     [
       'GitHub: half a signature',
       github({ body: ISSUE, headers: { 'x-hub-signature-256': hex(bytes(ISSUE)).slice(0, 40) } }),
-      "401 wrong_signature: the signature in x-hub-signature-256 does not match this body and the receiver's secret",
+      "401 wrong_signature: the signature in x-hub-signature-256 does not match this body and the receiver's secret; give the sender the same secret",
     ],
     [
       'GitHub: only the old SHA-1',
       github({ body: ISSUE, headers: { 'x-hub-signature-256': undefined, 'x-hub-signature': 'sha1=00' } }),
-      '401 unsigned: the header x-hub-signature-256 with the signature is missing',
+      "401 unsigned: the header x-hub-signature-256 with the signature is missing; give the sender the receiver's secret",
     ],
     ['Standard: a valid signature', standard({ body: { type: 'a' } }), 'taken'],
     [
@@ -144,17 +144,17 @@ describe('permission to send', () => {
     [
       'Standard: none of several',
       standard({ body: { type: 'a' }, headers: { 'webhook-signature': 'v1,AAAA v1a,BBBB' } }),
-      "401 wrong_signature: no v1 signature in webhook-signature matches this message and the receiver's secret",
+      "401 wrong_signature: no v1 signature in webhook-signature matches this message and the receiver's secret; give the sender the same secret",
     ],
     [
       'Standard: a signature of another id',
       standard({ body: { type: 'a' }, headers: { 'webhook-id': 'msg_2' } }),
-      "401 wrong_signature: no v1 signature in webhook-signature matches this message and the receiver's secret",
+      "401 wrong_signature: no v1 signature in webhook-signature matches this message and the receiver's secret; give the sender the same secret",
     ],
     [
       'Standard: a signature of another time',
       standard({ body: { type: 'a' }, headers: { 'webhook-timestamp': String(NOW / 1_000 + 1) } }),
-      "401 wrong_signature: no v1 signature in webhook-signature matches this message and the receiver's secret",
+      "401 wrong_signature: no v1 signature in webhook-signature matches this message and the receiver's secret; give the sender the same secret",
     ],
     ['Standard: five minutes old', standard({ body: { type: 'a' }, at: NOW - 300_000 }), 'taken'],
     [
@@ -186,12 +186,12 @@ describe('permission to send', () => {
     [
       'a wrong bearer token',
       bearer({ kind: 'json' })({ body: {}, headers: { authorization: `Bearer ${SECRET}x` } }),
-      "401 wrong_signature: the bearer token in the header authorization is not the receiver's secret",
+      "401 wrong_signature: the bearer token in the header authorization is not the receiver's secret; give the sender the same secret",
     ],
     [
       'Basic in place of Bearer',
       bearer({ kind: 'json' })({ body: {}, headers: { authorization: `Basic ${SECRET}` } }),
-      "401 wrong_signature: the bearer token in the header authorization is not the receiver's secret",
+      "401 wrong_signature: the bearer token in the header authorization is not the receiver's secret; give the sender the same secret",
     ],
     [
       'a signature in the configured header, in hex',
@@ -212,7 +212,7 @@ describe('permission to send', () => {
     [
       'a bearer token where a signature is wanted',
       bearer({ kind: 'json', signatureHeader: 'X-Sig' })({ body: { a: 1 } }),
-      '401 unsigned: the header x-sig with the signature is missing',
+      "401 unsigned: the header x-sig with the signature is missing; give the sender the receiver's secret",
     ],
   ])('a request is accepted only with a valid signature or token: %s', (_what, received, answer) => {
     expect(refused(received)).toBe(answer);
@@ -229,7 +229,7 @@ describe('the allowed bodies', () => {
     [
       'a huge body',
       () => github({ body: Buffer.alloc(WEBHOOK_LIMITS.bodyBytes + 1, 32) }),
-      `413 too_big: the body has ${WEBHOOK_LIMITS.bodyBytes + 1} bytes, at most ${WEBHOOK_LIMITS.bodyBytes} are allowed`,
+      `413 too_big: the body has ${WEBHOOK_LIMITS.bodyBytes + 1} bytes, at most ${WEBHOOK_LIMITS.bodyBytes} are allowed; send less`,
     ],
     [
       'another content type',
@@ -240,16 +240,20 @@ describe('the allowed bodies', () => {
     [
       'no UTF-8',
       () => github({ body: Buffer.from([0x7b, 0xff, 0x7d]) }),
-      '400 malformed: the body is not UTF-8, which JSON requires',
+      '400 malformed: the body is not UTF-8, which JSON requires; send UTF-8',
     ],
     ['an empty body', () => github({ body: Buffer.alloc(0) }), /^400 malformed: the body is not JSON/u],
     ['as deep as is allowed', () => anyJson({ body: deep(WEBHOOK_LIMITS.depth - 1) }), 'taken'],
     [
       'one level deeper than is allowed',
       () => anyJson({ body: deep(WEBHOOK_LIMITS.depth) }),
-      '400 too_deep: the body nests more than 64 levels deep',
+      '400 too_deep: the body nests more than 64 levels deep; send fewer levels',
     ],
-    ['a million levels deep', () => anyJson({ body: deep(1_000_000) }), '400 too_deep: the body nests more than 64 levels deep'],
+    [
+      'a million levels deep',
+      () => anyJson({ body: deep(1_000_000) }),
+      '400 too_deep: the body nests more than 64 levels deep; send fewer levels',
+    ],
     [
       'a million levels deep, with attributes in headers',
       () =>
@@ -257,7 +261,7 @@ describe('the allowed bodies', () => {
           body: deep(500_000),
           headers: { 'content-type': undefined, 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': 's', 'ce-type': 't' },
         }),
-      '400 too_deep: the body nests more than 64 levels deep',
+      '400 too_deep: the body nests more than 64 levels deep; send fewer levels',
     ],
     [
       'a million levels deep, in base64',
@@ -269,7 +273,7 @@ describe('the allowed bodies', () => {
       '422 bad_event: event data nests more than 64 levels deep; write the data to a file and send the path',
     ],
     ['a text with many brackets', () => anyJson({ body: { a: '['.repeat(1_000), b: '\\"[[' } }), 'taken'],
-    ['a list for an object', () => github({ body: [1] }), '422 bad_event: the body is not a JSON object'],
+    ['a list for an object', () => github({ body: [1] }), '422 bad_event: the body is not a JSON object; send an object'],
     [
       'no event of GitHub',
       () => github({ body: ISSUE, headers: { 'x-github-event': 'Bad Event' } }),
@@ -283,7 +287,7 @@ describe('the allowed bodies', () => {
     [
       'a form without a payload',
       () => github({ body: Buffer.from('a=b'), headers: { 'content-type': 'application/x-www-form-urlencoded' } }),
-      '400 malformed: the form has no field "payload"',
+      '400 malformed: the form has no field "payload"; set the content type of the webhook to application/json',
     ],
     [
       'no CloudEvent',
@@ -302,7 +306,7 @@ describe('the allowed bodies', () => {
           body: Array.from({ length: 1_001 }, () => ({})),
           headers: { 'content-type': 'application/cloudevents-batch+json' },
         }),
-      '413 too_big: the batch has 1001 events, at most 1000 are allowed',
+      '413 too_big: the batch has 1001 events, at most 1000 are allowed; send several batches',
     ],
     [
       'a CloudEvent without a source',

@@ -115,7 +115,11 @@ function cloudEvents({ headers, body }: WebhookRequest): readonly Read[] {
     if (!Array.isArray(batch))
       throw new Refused(400, 'malformed', 'the content type names a batch, but the body is not a list; send a list of events');
     if (batch.length > WEBHOOK_LIMITS.events)
-      throw new Refused(413, 'too_big', `the batch has ${batch.length} events, at most ${WEBHOOK_LIMITS.events} are allowed`);
+      throw new Refused(
+        413,
+        'too_big',
+        `the batch has ${batch.length} events, at most ${WEBHOOK_LIMITS.events} are allowed; send several batches`,
+      );
     return (batch as readonly Json[]).map((each) => fromCloudEvent(each));
   }
   if (/^application\/cloudevents\+json/iu.test(type)) return [fromCloudEvent(jsonOf(body))];
@@ -205,12 +209,17 @@ function json({ headers, body }: WebhookRequest): Json {
 function githubBody(request: WebhookRequest): Json {
   if (!/^application\/x-www-form-urlencoded/iu.test(request.headers['content-type'] ?? '')) return json(request);
   const payload = new URLSearchParams(request.body.toString('utf8')).get('payload');
-  if (payload === null) throw new Refused(400, 'malformed', 'the form has no field "payload"');
+  if (payload === null)
+    throw new Refused(
+      400,
+      'malformed',
+      'the form has no field "payload"; set the content type of the webhook to application/json',
+    );
   return jsonOf(Buffer.from(payload), 'the field "payload"');
 }
 
 function payloadOf(value: Json): Payload {
-  if (!isTable(value)) throw new Refused(422, 'bad_event', 'the body is not a JSON object');
+  if (!isTable(value)) throw new Refused(422, 'bad_event', 'the body is not a JSON object; send an object');
   return value;
 }
 

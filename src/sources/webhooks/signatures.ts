@@ -39,14 +39,23 @@ export const bodyId = (body: Buffer): string => createHash('sha256').update(body
 /** Checks an HMAC in hex, with or without `sha256=` before it. For a header other than that of GitHub, base64 is allowed too. */
 function checkHmac({ headers, body, receiver }: Signed, header: string): void {
   const given = headers[header]?.trim();
-  if (!given) throw new Refused(401, 'unsigned', `the header ${header} with the signature is missing`);
+  if (!given)
+    throw new Refused(
+      401,
+      'unsigned',
+      `the header ${header} with the signature is missing; give the sender the receiver's secret`,
+    );
   const mac = createHmac('sha256', receiver.secret).update(body).digest();
   const text = given.replace(/^sha256=/iu, '');
   const right = /^[0-9a-f]{64}$/iu.test(text)
     ? same(Buffer.from(text, 'hex'), mac)
     : header !== 'x-hub-signature-256' && same(Buffer.from(text, 'base64'), mac);
   if (!right)
-    throw new Refused(401, 'wrong_signature', `the signature in ${header} does not match this body and the receiver's secret`);
+    throw new Refused(
+      401,
+      'wrong_signature',
+      `the signature in ${header} does not match this body and the receiver's secret; give the sender the same secret`,
+    );
 }
 
 function checkBearer({ headers, receiver }: Signed): void {
@@ -55,7 +64,11 @@ function checkBearer({ headers, receiver }: Signed): void {
     throw new Refused(401, 'unsigned', 'the header authorization is missing; send "Bearer" and the secret in this header');
   const [, token] = /^bearer\s+(\S.*?)\s*$/iu.exec(given) ?? [];
   if (token === undefined || !same(digest(Buffer.from(token)), digest(receiver.secret)))
-    throw new Refused(401, 'wrong_signature', "the bearer token in the header authorization is not the receiver's secret");
+    throw new Refused(
+      401,
+      'wrong_signature',
+      "the bearer token in the header authorization is not the receiver's secret; give the sender the same secret",
+    );
 }
 
 function checkStandard({ headers, body, receiver, now }: Signed): void {
@@ -77,7 +90,7 @@ function checkStandard({ headers, body, receiver, now }: Signed): void {
     throw new Refused(
       401,
       'wrong_signature',
-      "no v1 signature in webhook-signature matches this message and the receiver's secret",
+      "no v1 signature in webhook-signature matches this message and the receiver's secret; give the sender the same secret",
     );
   // The signature is valid, so the sender may know this reason.
   if (Math.abs(now - at) > TOLERANCE_MS)

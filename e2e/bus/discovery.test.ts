@@ -94,7 +94,7 @@ describe('a running program', () => {
         { timeout: PATIENCE_MS },
       )
       .toEqual([
-        'shop/.earpiece/subscribers/broken.toml:4:2: events.types is missing; write a list of types of events such as ["build.failed", "deploy.*"]',
+        'shop/.earpiece/subscribers/broken.toml:4:2: events.types is missing; write a list of event types such as ["build.failed", "deploy.*"]',
         'shop/.earpiece/subscribers/broken.toml:5:1: events.typs is unknown; did you mean "types"?',
       ]);
     for (let n = 0; n < 5; n++) await heard(ear, 'shop/coder', ['build']);

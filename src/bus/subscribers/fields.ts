@@ -87,7 +87,7 @@ export const FIELDS = {
       default: '"immediate" for priority critical, "turn_end" for low, else "turn_start"',
     }),
     template: field(
-      text('a file name in the same folder such as "build.toon.j2": letters, digits, ".", "_" and "-"', (name) =>
+      text('the name of a file in the same folder, such as "build.toon.j2": letters, digits, ".", "_" and "-"', (name) =>
         TEMPLATE_NAME.test(name),
       ),
       'the template file',
@@ -136,7 +136,7 @@ function list(expects: string, max: number, check: (element: string) => string |
 }
 
 function types(): Value<readonly string[]> {
-  return list('a list of types of events such as ["build.failed", "deploy.*"]', LIMITS.types, wrongType);
+  return list('a list of event types such as ["build.failed", "deploy.*"]', LIMITS.types, wrongType);
 }
 
 function wrongType(type: string): string | undefined {

@@ -172,20 +172,20 @@ export class Folder {
   /** Reads the text of a file. Undefined if the file no longer exists. */
   #text(path: string, { stat }: Stamp): Text | undefined {
     // Without permission to search the folder, `stat` has failed. The read below then fails with the reason.
-    if (stat !== undefined && !stat.isFile()) return { kind: 'refused', why: 'is not a file' };
+    if (stat !== undefined && !stat.isFile()) return { kind: 'refused', why: 'is not a file; rename or remove it' };
     if (stat !== undefined && stat.size > LIMITS.fileBytes)
-      return { kind: 'refused', why: `has ${stat.size} bytes, but only ${LIMITS.fileBytes} are allowed` };
+      return { kind: 'refused', why: `has ${stat.size} bytes, but at most ${LIMITS.fileBytes} are allowed; shorten the file` };
     try {
       // A link in a cloned repository must not bring the user's own files to a model. Links in the user's folder are allowed.
       if (this.#options.name === 'project' && !realpathSync(path).startsWith(realpathSync(this.#options.path) + sep))
-        return { kind: 'refused', why: 'is a link to a place outside of the folder' };
+        return { kind: 'refused', why: 'is a link to a place outside of the folder; copy the file into the folder' };
       return decoded(readLimited(path, LIMITS.fileBytes));
     } catch (cause) {
       const code = codeOf(cause);
       if (code !== 'ENOENT') return { kind: 'refused', why: `cannot be read (${code})` };
       return lstatSync(path, { throwIfNoEntry: false }) === undefined
         ? undefined
-        : { kind: 'refused', why: 'is a link to a missing file' };
+        : { kind: 'refused', why: 'is a link to a missing file; correct or remove the link' };
     }
   }
 

@@ -173,7 +173,7 @@ describe('the core', () => {
     const { find, problems } = world({ 'shipped/a.toml': core('a'), 'web/a.toml': toml('a', 'ours', '[output]\ncore = false') });
     expect(find('a')?.output.core).toBe(true);
     expect(problems()).toEqual([
-      'warning: web/a.toml:7:8: output.core is false, but a is a core subscriber (shipped/a.toml) and cannot become a normal subscriber',
+      'warning: web/a.toml:7:8: output.core is false, but a is a core subscriber (shipped/a.toml) and cannot become a normal subscriber; remove core',
     ]);
   });
 
@@ -183,7 +183,7 @@ describe('the core', () => {
       'user/a.toml': toml('a').replace('["build.failed"]', '["tool.*"]'),
     });
     expect(problems()).toEqual([
-      'warning: user/a.toml:5:9: events.types leaves out build.failed, which the core subscriber shipped/a.toml listens to',
+      'warning: user/a.toml:5:9: events.types leaves out build.failed, which the core subscriber shipped/a.toml listens to; add this type',
     ]);
   });
 
@@ -192,7 +192,7 @@ describe('the core', () => {
     expect(find('mine')?.output.core).toBe(true);
     expect(find('ours')?.output.core).toBe(false);
     expect(problems()).toEqual([
-      "warning: web/ours.toml:7:8: output.core is true, which a project's file cannot set, so the subscriber can still be disabled",
+      "warning: web/ours.toml:7:8: output.core has no effect in a project's file, so the subscriber can still be disabled; remove core",
     ]);
   });
 });
@@ -373,10 +373,10 @@ describe('files that cannot be read', () => {
     symlinkSync('/dev/zero', join(at, 'c.toml'));
     symlinkSync(join(folder, 'nothing'), join(at, 'd.toml'));
     expect(problems()).toEqual([
-      'user/a.toml: is not a file',
-      'user/b.toml: is not a file',
-      'user/c.toml: is not a file',
-      'user/d.toml: is a link to a missing file',
+      'user/a.toml: is not a file; rename or remove it',
+      'user/b.toml: is not a file; rename or remove it',
+      'user/c.toml: is not a file; rename or remove it',
+      'user/d.toml: is a link to a missing file; correct or remove the link',
     ]);
   });
 
@@ -401,8 +401,8 @@ describe('files that cannot be read', () => {
       'user/b.toon.j2': 'x'.repeat(65_537),
     });
     expect(problems()).toEqual([
-      `user/a.toml: has ${toml('a').length + 65_538} bytes, but only 65536 are allowed`,
-      'user/b.toml:7:12: output.template is "b.toon.j2", which has 65537 bytes, but only 65536 are allowed',
+      `user/a.toml: has ${toml('a').length + 65_538} bytes, but at most 65536 are allowed; shorten the file`,
+      'user/b.toml:7:12: output.template is "b.toon.j2", which has 65537 bytes, but at most 65536 are allowed; shorten the file',
     ]);
   });
 
@@ -418,8 +418,8 @@ describe('files that cannot be read', () => {
       write(`${place}/own.txt`, toml(`${place}_own`));
     }
     expect(problems()).toEqual([
-      'web/s.toml: is a link to a place outside of the folder',
-      'web/t.toml:7:12: output.template is "t.toon.j2", which is a link to a place outside of the folder',
+      'web/s.toml: is a link to a place outside of the folder; copy the file into the folder',
+      'web/t.toml:7:12: output.template is "t.toon.j2", which is a link to a place outside of the folder; copy the file into the folder',
     ]);
     expect(names()).toEqual(['user_own user_own', 'secret secret', 'user_t t', 'web_own web_own']);
   });

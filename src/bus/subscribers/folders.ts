@@ -137,14 +137,17 @@ function merge(
         if (each.core === false)
           warn(
             at.core,
-            `output.core is false, but ${subscriber.id} is a core subscriber (${below.from.file}) and cannot become a normal subscriber`,
+            `output.core is false, but ${subscriber.id} is a core subscriber (${below.from.file}) and cannot become a normal subscriber; remove core`,
           );
         const left = below.events.types.filter((type) => !subscriber.events.types.some((own) => matchesType(own, type)));
         if (left.length > 0)
-          warn(at.types, `events.types leaves out ${left.join(', ')}, which the core subscriber ${below.from.file} listens to`);
+          warn(
+            at.types,
+            `events.types leaves out ${left.join(', ')}, which the core subscriber ${below.from.file} listens to; add ${left.length === 1 ? 'this type' : 'these types'}`,
+          );
         counts = withCore(subscriber, true);
       } else if (subscriber.output.core && subscriber.from.folder === 'project') {
-        warn(at.core, "output.core is true, which a project's file cannot set, so the subscriber can still be disabled");
+        warn(at.core, "output.core has no effect in a project's file, so the subscriber can still be disabled; remove core");
         counts = withCore(subscriber, false);
       }
       byId.set(subscriber.id, counts);

@@ -7,7 +7,7 @@ import { parseSubscriber, type Parsed, type TemplateFound } from './parse.ts';
 
 const TEMPLATES: Readonly<Record<string, TemplateFound>> = {
   'build.toon.j2': { kind: 'template', template: { name: 'build.toon.j2', text: 'build: {{ event.message }}', hash: 'abc' } },
-  'link.toon.j2': { kind: 'refused', why: 'is a link to a place outside of the folder' },
+  'link.toon.j2': { kind: 'refused', why: 'is a link to a place outside of the folder; copy the file into the folder' },
 };
 const parse = (text: string): Parsed =>
   parseSubscriber(text, { file: 'b.toml', folder: 'user', template: (name) => TEMPLATES[name] ?? { kind: 'missing' } });
@@ -160,14 +160,18 @@ describe('an invalid file', () => {
         '6:2: is not valid TOML: trying to redefine an already defined table or value, in "[subscriber]"; merge both places into one',
       ],
     ],
-    ['a file of more than 65,536 bytes', `# ${'x'.repeat(65_535)}`, ['b.toml: has 65537 bytes, but only 65536 are allowed']],
+    [
+      'a file of more than 65,536 bytes',
+      `# ${'x'.repeat(65_535)}`,
+      ['b.toml: has 65537 bytes, but at most 65536 are allowed; shorten the file'],
+    ],
     [
       'an empty file',
       '',
       [
         '1:1: subscriber.id is missing; write lower-case letters, digits and "_", beginning with a letter, at most 64 characters',
         '1:1: subscriber.name is missing; write a text of 1 to 100 characters on one line',
-        '1:1: events.types is missing; write a list of types of events such as ["build.failed", "deploy.*"]',
+        '1:1: events.types is missing; write a list of event types such as ["build.failed", "deploy.*"]',
       ],
     ],
     // Tables and keys
@@ -240,12 +244,12 @@ describe('an invalid file', () => {
     [
       'no types',
       withTypes('[]'),
-      ['5:9: events.types is an empty list; write a list of types of events such as ["build.failed", "deploy.*"]'],
+      ['5:9: events.types is an empty list; write a list of event types such as ["build.failed", "deploy.*"]'],
     ],
     [
       'a text for a list',
       withTypes('"build.failed"'),
-      ['5:9: events.types is "build.failed"; write a list of types of events such as ["build.failed", "deploy.*"]'],
+      ['5:9: events.types is "build.failed"; write a list of event types such as ["build.failed", "deploy.*"]'],
     ],
     [
       'a lone *',
@@ -337,14 +341,16 @@ describe('an invalid file', () => {
         `the template ${name}`,
         with_(`[output]\ntemplate = "${name}"`),
         [
-          `7:12: output.template is "${name}"; write a file name in the same folder such as "build.toon.j2": letters, digits, ".", "_" and "-"`,
+          `7:12: output.template is "${name}"; write the name of a file in the same folder, such as "build.toon.j2": letters, digits, ".", "_" and "-"`,
         ],
       ],
     ),
     [
       'a template that is refused',
       with_('[output]\ntemplate = "link.toon.j2"'),
-      ['7:12: output.template is "link.toon.j2", which is a link to a place outside of the folder'],
+      [
+        '7:12: output.template is "link.toon.j2", which is a link to a place outside of the folder; copy the file into the folder',
+      ],
     ],
     [
       'supersede without a key',
@@ -370,7 +376,7 @@ describe('an invalid file', () => {
       'withdraw with a key that contains the type',
       with_('[batching]\ndedupe_key = "type:payload.job"\n[withdraw]\ntypes = ["build.fixed"]'),
       [
-        '7:14: batching.dedupe_key is "type:payload.job"; with [withdraw], the key cannot contain "type", because an event of another type would have another key',
+        '7:14: batching.dedupe_key is "type:payload.job"; remove "type", because [withdraw] needs the same key for events of different types',
       ],
     ],
     [

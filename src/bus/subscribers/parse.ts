@@ -37,7 +37,8 @@ export type Parsed = {
 export function parseSubscriber(text: string, options: ParseOptions): Parsed {
   const { file } = options;
   const size = Buffer.byteLength(text);
-  if (size > LIMITS.fileBytes) return refused(file, `has ${size} bytes, but only ${LIMITS.fileBytes} are allowed`);
+  if (size > LIMITS.fileBytes)
+    return refused(file, `has ${size} bytes, but at most ${LIMITS.fileBytes} are allowed; shorten the file`);
   const toml = readToml(text, file);
   if (toml.kind === 'problem') return { problems: [{ ...toml.problem, file, severity: 'error' }], at: NOWHERE };
 
@@ -161,7 +162,7 @@ function checkTogether(said: Said, walk: Walk): void {
       walk,
       ['batching', 'dedupe_key'],
       'value',
-      `is ${seen(key.join(':'))}; with [withdraw], the key cannot contain "type", because an event of another type would have another key`,
+      `is ${seen(key.join(':'))}; remove "type", because [withdraw] needs the same key for events of different types`,
     );
 }
 

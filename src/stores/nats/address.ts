@@ -39,7 +39,7 @@ export function addressOf(given: string, wanted: { readonly replicas?: number | 
   const store = path === '' ? DEFAULT_STORE : path;
   if (!STORE.test(store))
     throw bad(
-      `store name ${JSON.stringify(store)}: must have only a–z, 0–9, _ and -, at most 32 characters, such as ${DEFAULT_STORE}`,
+      `store name ${JSON.stringify(store)}: must have only a–z, 0–9, _ and -, at most 32 characters; write e.g. ${DEFAULT_STORE}`,
     );
   const parameters = new URLSearchParams(query);
   const unknown = [...parameters.keys()].find((key) => !PARAMETERS.includes(key));

@@ -72,7 +72,7 @@ export function addressOf(given: string, wanted?: string): Address {
   const schema = wanted ?? url.searchParams.get('schema') ?? DEFAULT_SCHEMA;
   if (!SCHEMA.test(schema))
     throw bad(
-      `schema ${JSON.stringify(schema)}: must have only a–z, 0–9 and _, at most 48 characters, and not begin with pg_, such as ${DEFAULT_SCHEMA}`,
+      `schema ${JSON.stringify(schema)}: must have only a–z, 0–9 and _, at most 48 characters, and must not begin with pg_; write e.g. ${DEFAULT_SCHEMA}`,
     );
   checkParameters(url.searchParams);
   for (const one of parsed) {

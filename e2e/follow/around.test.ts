@@ -161,11 +161,11 @@ it('an agent that is no longer followed is not reported; misplaced options are r
     [['agent'], 'follow agent needs the name of an agent'],
     [['agent', 'reviewer', '--until', 'idle', '--match', 'x'], '--match works only with follow log'],
     [['git', '--until', 'idle'], '--until works only with follow agent'],
-    [['git', 'status'], 'follow git needs no argument'],
+    [['git', 'status'], 'follow git takes no argument, got "status"; leave the argument out'],
     [['files'], 'follow files needs globs'],
     [['files', '/etc/**'], 'leads out of the folder'],
     [['files', '['], 'the glob "[" has a [ without its ]; write \\[ for the character'],
-    [['git'], `follow git: ${shell.folder} is not a git repository; it works only in the work tree of a repository`],
+    [['git'], `follow git: ${shell.folder} is not a git repository; this needs the work tree of a repository`],
   ] as const) {
     const { code, stderr } = await shell.run(['follow', ...words, '--to', 'coder']);
     expect({ code: code === 0, stderr }, words.join(' ')).toEqual({

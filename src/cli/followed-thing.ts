@@ -31,7 +31,7 @@ export async function whatOf(
   if (second !== undefined && kind !== 'files' && kind !== 'lsp')
     throw new EarpieceError(
       'bad_argument',
-      `follow ${kind} takes at most one argument, got ${JSON.stringify(words.join(' ').slice(0, 80))}`,
+      `follow ${kind} takes at most one argument, got ${JSON.stringify(words.join(' ').slice(0, 80))}; run one command for each`,
     );
   if (kind === 'pr') {
     const { CannotLook, findPr, isFollowed } = await import('../sources/follow/index.ts');
@@ -53,7 +53,7 @@ export async function whatOf(
     if (first !== undefined)
       throw new EarpieceError(
         'bad_argument',
-        'follow git needs no argument, because it follows the repository of this folder; leave the argument out',
+        `follow git takes no argument, got ${JSON.stringify(first.slice(0, 80))}; leave the argument out`,
       );
     const { worktreeOf } = await import('../inbox/index.ts');
     const { checkRepository } = await import('../sources/follow/index.ts');

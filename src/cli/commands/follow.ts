@@ -119,7 +119,7 @@ function checkOptions(kind: string, options: FollowOptions): void {
     );
   for (const [name, { kinds, write }] of Object.entries(ONLY))
     if (options[name as keyof FollowOptions] !== undefined && !kinds.includes(kind))
-      throw new EarpieceError('bad_argument', `--${name} works only with ${write}, not with ${kind}`);
+      throw new EarpieceError('bad_argument', `--${name} works only with ${write}, not with ${kind}; leave --${name} out`);
 }
 
 /** Whether the words follow `--`, so that they are a command: `follow -- git fetch` runs git. */

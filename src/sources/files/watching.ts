@@ -57,8 +57,8 @@ export class FolderWatch {
 function watchTrouble(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC')
-    return "the system's limit of watched folders is reached (ENOSPC); raise fs.inotify.max_user_watches or narrow sources.files.globs";
+    return "the system's limit of watched folders is reached (ENOSPC); raise fs.inotify.max_user_watches or narrow the setting sources.files.globs";
   if (code === 'EMFILE')
-    return "the system's limit of open files or watchers is reached (EMFILE); raise the limit (ulimit -n, fs.inotify.max_user_instances) or narrow sources.files.globs";
+    return "the system's limit of open files or watchers is reached (EMFILE); raise the limit (ulimit -n, fs.inotify.max_user_instances) or narrow the setting sources.files.globs";
   return `watching failed: ${lineOf(error)}`;
 }

@@ -196,7 +196,7 @@ export async function findPr(
   );
   if (code !== 0 && /known GitHub host/u.test(said))
     throw new CannotLook(
-      'no remote of this repository is on a GitHub host that gh knows, and only GitHub can be followed; for another GitHub host: gh auth login --hostname <host>',
+      'no remote of this repository is on a GitHub host that gh knows; for another GitHub host: gh auth login --hostname <host>',
       { lasting: true },
     );
   if (code !== 0 && isSignedOut(said)) throw new CannotLook('gh is not signed in; sign in: gh auth login', { lasting: true });
@@ -214,7 +214,8 @@ export async function findPr(
   const title = textAt(found, 'title', 120) ?? '';
   const pr = { kind: 'pr', host: url.host, repo, number: Number(number), title } as const;
   const state = textAt(found, 'state') ?? 'OPEN';
-  if (state !== 'OPEN' && !(await isFollowed?.(pr))) throw new CannotLook(`${address} is already ${state.toLowerCase()}`);
+  if (state !== 'OPEN' && !(await isFollowed?.(pr)))
+    throw new CannotLook(`${address} is already ${state.toLowerCase()}; name an open pull request`);
   return pr;
 }
 

@@ -131,7 +131,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'two exclusive arguments',
       args: ['withdraw', 'n1', '--key', 'k'],
-      ...usage('withdraw needs either an id or --key <key>'),
+      ...usage('withdraw needs either an id or --key <key>, got both'),
     },
     {
       what: 'an address together with --all',
@@ -255,7 +255,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a project without an active agent',
       args: ['send', 'is anybody there'],
       stderr:
-        'earpiece: no conversation is active in project "shop"; start an agent that is connected (earpiece install connects coding agents), or name one agent: shop/<agent> keeps the notification until that agent arrives; the option --to names the agent\n',
+        'earpiece: no conversation is active in project "shop"; start an agent that is connected (earpiece install connects coding agents), or name one agent: shop/<agent> keeps the notification until that agent arrives; name the agent with --to\n',
       code: 5,
     },
     {
@@ -350,7 +350,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an empty key',
       args: ['withdraw', '--key', ''],
-      ...usage('--key "" is empty; write the key of the notifications'),
+      ...usage('--key "" is blank; write the key of the notifications'),
     },
     {
       what: 'a mute that ends at once',
@@ -723,7 +723,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a subscriber without event types',
       ...subscriber(''),
-      ...wrongSubscriber('4:2', 'events.types is missing; write a list of types of events such as ["build.failed", "deploy.*"]'),
+      ...wrongSubscriber('4:2', 'events.types is missing; write a list of event types such as ["build.failed", "deploy.*"]'),
     },
     {
       what: 'a star alone',
@@ -754,7 +754,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...subscriber('types = ["build.failed"]\n[output]\ntemplate = "../../etc/passwd"'),
       ...wrongSubscriber(
         '7:12',
-        'output.template is "../../etc/passwd"; write a file name in the same folder such as "build.toon.j2": letters, digits, ".", "_" and "-"',
+        'output.template is "../../etc/passwd"; write the name of a file in the same folder, such as "build.toon.j2": letters, digits, ".", "_" and "-"',
       ),
     },
     {
@@ -909,7 +909,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an assignment without an assignee',
       args: ['tasks', 'assign', 't1'],
-      ...usage('tasks assign needs either an agent or --nobody'),
+      ...usage('tasks assign needs either an agent or --nobody, got neither'),
     },
     {
       what: 'a blank name of a person',
@@ -1119,13 +1119,13 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'an empty name of the database',
       args: ['--db', '', 'log'],
       ...usage(
-        'flag --db is ""; write the path of a file such as "earpiece.db", or memory: for a database that ends with its process',
+        'flag --db is ""; write the path of a file, such as "earpiece.db", or memory: for a database that ends with its process',
       ),
     },
     {
       what: 'a NATS store whose name has a character that NATS does not allow; the password is not repeated',
       args: ['--db', 'nats://anna:secret@host/my.store', 'log'],
-      ...usage('store name "my.store": must have only a–z, 0–9, _ and -, at most 32 characters, such as earpiece'),
+      ...usage('store name "my.store": must have only a–z, 0–9, _ and -, at most 32 characters; write e.g. earpiece'),
     },
     {
       what: 'an unknown database engine',
@@ -1389,7 +1389,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a whole project instead of a conversation',
       args: ['gateway', '--as', 'shop/*', '--', 'x'],
-      ...usage('--as "shop/*" is a whole project, but a carrier belongs to one agent: write project/agent'),
+      ...usage('--as "shop/*" is a whole project; name one agent: shop/<agent>'),
     },
     {
       what: 'an unknown view',

@@ -63,7 +63,7 @@ describe('send', () => {
     const { code, stderr } = await shell.run(['send', '--to', 'shop/coder#s1', ...flags, ...more, 'hold on']);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'earpiece: an interrupt waits for no moment, so --deliver has no effect\n',
+      stderr: 'earpiece: --deliver has no effect, because an interrupt waits for no moment; leave --deliver out\n',
     });
     const ear = await shell.open();
     const [item] = await ear.open('shop/coder');
@@ -197,12 +197,12 @@ describe('send', () => {
       const { code, stdout, stderr } = await shell.run(['send', 'is anybody there']);
       expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
       expect(stderr).toBe(
-        'earpiece: no conversation is active in project "shop"; start an agent that is connected (earpiece install connects coding agents), or name one agent: shop/<agent> keeps the notification until that agent arrives; the option --to names the agent\n',
+        'earpiece: no conversation is active in project "shop"; start an agent that is connected (earpiece install connects coding agents), or name one agent: shop/<agent> keeps the notification until that agent arrives; name the agent with --to\n',
       );
       const ear = await shell.open();
       await ear.conversation('shop/coder#s1').ended();
       expect((await shell.run(['send', 'and now'])).stderr).toContain(
-        'name one agent: shop/coder keeps the notification until that agent returns; the option --to names the agent\n',
+        'name one agent: shop/coder keeps the notification until that agent returns; name the agent with --to\n',
       );
     },
   );

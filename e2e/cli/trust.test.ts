@@ -86,7 +86,9 @@ describe('an untrusted clone', () => {
 
     expect(await shell.says(['subscribers', 'list'])).toMatch(/build +not trusted/);
     const found = await shell.json(['doctor']);
-    expect(found.find(({ what }) => what === 'trust')?.['value']).toContain('.earpiece/subscribers: build left out');
+    expect(found.find(({ what }) => what === 'trust')?.['value']).toContain(
+      '.earpiece/subscribers: build ignored, because the folder is not trusted',
+    );
 
     const said = `subscriber build listens to build.failed and says "${CLAIM}"`;
     const folder = join(shell.folder, '.earpiece/subscribers');

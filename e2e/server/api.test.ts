@@ -116,7 +116,7 @@ describe('notifications', () => {
       expect(await failure(refused)).toEqual({
         status: 400,
         code: 'bad_argument',
-        said: 'the header: idempotency-key has 257 characters, at most 256 are allowed; send a shorter key',
+        said: 'the header idempotency-key has 257 characters, at most 256 are allowed; send a shorter key',
       });
   });
 

@@ -91,7 +91,7 @@ t1  blocked  high  coder  now  Fix the login
         '--project "a/b" is not a valid name of a project; use the part of an agent\'s address before the "/"',
       ],
       [['show', 't9'], 7, 'there is no task "t9" in project shop; to see the open tasks, run: earpiece tasks list'],
-      [['assign', 't1'], 2, 'tasks assign needs either an agent or --nobody'],
+      [['assign', 't1'], 2, 'tasks assign needs either an agent or --nobody, got neither'],
     ] as const;
     const answers = await Promise.all(mistakes.map(([args]) => shell.run(['tasks', ...args])));
     expect(answers).toEqual(mistakes.map(([, code, stderr]) => ({ code, stdout: '', stderr: `earpiece: ${stderr}\n` })));

@@ -232,7 +232,7 @@ function addressOf(options: GatewayOptions, config: Config): string | undefined 
   if (address.kind !== 'project') return options.as;
   throw new EarpieceError(
     'bad_address',
-    `--as ${JSON.stringify(options.as)} is a whole project, but a carrier belongs to one agent: write project/agent`,
+    `--as ${JSON.stringify(options.as)} is a whole project; name one agent: ${address.project}/<agent>`,
   );
 }
 

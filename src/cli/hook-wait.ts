@@ -42,7 +42,7 @@ export async function wait(words: readonly string[], env: Env): Promise<void> {
     if (input === undefined || host === undefined || isOneShot(host, env)) return;
     if (env['EARPIECE_HANDLE'] && !(await isInCommand(host))) {
       process.stderr.write(
-        `earpiece: hook --wait: the process ${host.pid} of CLAUDE_PID did not start this hook inside the command of an agent; this hook does not wait; everything else keeps working\n`,
+        `earpiece: hook --wait: process ${host.pid} (CLAUDE_PID) does not run in the command that runs this hook, so the hook does not wait; everything else keeps working\n`,
       );
       return;
     }

@@ -128,7 +128,7 @@ describe('each invalid file is refused with its message', () => {
     [
       'an empty text',
       'db = ""',
-      ['1:6: db is ""; write the path of a file such as "earpiece.db", or memory: for a database that ends with its process'],
+      ['1:6: db is ""; write the path of a file, such as "earpiece.db", or memory: for a database that ends with its process'],
     ],
     [
       'a name that no address can hold',

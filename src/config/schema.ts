@@ -74,7 +74,7 @@ export const SETTINGS = {
   ),
   address: one('address', address(), undefined),
   db: one('db', database(), undefined, { needsTrust: (db) => `db (stores queued notifications in ${withoutPassword(db)})` }),
-  archive: one('archive', text('the path of a folder such as "~/earpiece-archive"'), undefined, {
+  archive: one('archive', text('the path of a folder, such as "~/earpiece-archive"'), undefined, {
     needsTrust: (folder) => `archive (writes the notifications of all projects to ${folder})`,
   }),
   timeZone: one('time_zone', timeZone(), undefined),
@@ -188,7 +188,7 @@ export const SETTINGS = {
   agentMaxCycles: one('agent.max_cycles', integer({ min: 1, max: 10_000 }), 100),
   agentPassEnv: one(
     'agent.pass_env',
-    texts('a list of names of variables such as ["OPENAI_API_KEY"]', (name) =>
+    texts('a list of variable names such as ["OPENAI_API_KEY"]', (name) =>
       /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? undefined : 'it is not the name of a variable',
     ),
     [],

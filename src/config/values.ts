@@ -233,7 +233,7 @@ export function address(): Value<string> {
 
 export function database(): Value<string> {
   return {
-    ...text('the path of a file such as "earpiece.db", or memory: for a database that ends with its process'),
+    ...text('the path of a file, such as "earpiece.db", or memory: for a database that ends with its process'),
     show: withoutPassword,
   };
 }

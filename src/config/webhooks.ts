@@ -45,7 +45,7 @@ const WEBHOOK = {
     (name) => /^[A-Za-z_]\w*$/.test(name),
     true,
   ),
-  signature_header: text('the name of a header such as "X-Signature"', (name) => /^[\w-]{1,64}$/.test(name)),
+  signature_header: text('the name of a header, such as "X-Signature"', (name) => /^[\w-]{1,64}$/.test(name)),
   map: mapValue(),
 } as const;
 

@@ -27,7 +27,7 @@ export function idempotencyKey(c: Context<Env>): string | undefined {
   if (key !== undefined && key.length > LIMITS.idChars)
     throw new ProblemError(
       'bad_argument',
-      `the header: idempotency-key has ${key.length} characters, at most ${LIMITS.idChars} are allowed; send a shorter key`,
+      `the header idempotency-key has ${key.length} characters, at most ${LIMITS.idChars} are allowed; send a shorter key`,
       { field: 'idempotency-key' },
     );
   return key;

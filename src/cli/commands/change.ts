@@ -39,8 +39,12 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
     .action(async (id: string | undefined, options: GlobalOptions & { key?: string; to?: string; reason: string }) => {
       const { key } = options;
       if ((id === undefined) === (key === undefined))
-        throw new EarpieceError('bad_argument', 'withdraw needs either an id or --key <key>');
-      if (key?.trim() === '') throw new EarpieceError('bad_argument', '--key "" is empty; write the key of the notifications');
+        throw new EarpieceError(
+          'bad_argument',
+          `withdraw needs either an id or --key <key>, got ${id === undefined ? 'neither' : 'both'}`,
+        );
+      if (key?.trim() === '')
+        throw new EarpieceError('bad_argument', `--key ${JSON.stringify(key)} is blank; write the key of the notifications`);
       await readInbox(options, async (ear) => {
         const logsOf = (): Promise<readonly LogKey[]> =>
           id === undefined ? logsIn(ear, scopeFrom(ear, options.to, false)) : logsWith(ear, id, options.to);

@@ -113,7 +113,7 @@ function archiveOf({ archive }: Config): Finding[] {
       what: 'archive',
       value,
       ok: false,
-      advice: 'give yourself write access to this folder, or change archive in your earpiece.toml',
+      advice: 'give yourself write access to this folder, or change the setting archive in earpiece.toml',
     },
   ];
 }
@@ -134,7 +134,7 @@ function heldSubscribers({ project, projectRoot }: Config): Finding[] {
   });
   const held = source.of(project).held ?? [];
   if (held.length === 0) return [];
-  const value = `${projectFolder(projectRoot)}: ${held.map(({ id }) => id).join(', ')} left out`;
+  const value = `${projectFolder(projectRoot)}: ${held.map(({ id }) => id).join(', ')} ignored, because the folder is not trusted`;
   return [{ what: 'trust', value, ok: true, advice: 'read the files in this folder, then run: earpiece trust' }];
 }
 

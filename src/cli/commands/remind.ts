@@ -72,7 +72,8 @@ earpiece remind --cancel standup`,
           'bad_argument',
           `remind needs ${when === undefined ? 'a time and a text' : `a text after the time ${JSON.stringify(when.slice(0, 80))}`}: earpiece remind "in 10m" "look at the build" (or --list, --cancel <id>)`,
         );
-      if (options.key?.trim() === '') throw new EarpieceError('bad_argument', '--key "" is empty; leave the option out');
+      if (options.key?.trim() === '')
+        throw new EarpieceError('bad_argument', `--key ${JSON.stringify(options.key)} is blank; leave the option out`);
       const ttlMs = options.ttl === undefined ? undefined : durationOption('--ttl', options.ttl);
       if (ttlMs === 0)
         throw new EarpieceError(

@@ -87,10 +87,7 @@ export function send(command: CommandLine, answer: Answer): void {
       `the moment of delivery: ${MOMENTS.join(', ')}, in:<duration>, turns:<n> or after:<tool> (write a tool as files__read, files:read or read; default: next)`,
     )
     .option('--ttl <duration>', 'when the notification expires: a duration, or "never" (default: by level)')
-    .option(
-      '--purpose <purpose>',
-      'not for conversations of another purpose; conversations without a purpose get the notification',
-    )
+    .option('--purpose <purpose>', 'deliver only to conversations with this purpose or without a purpose')
     .option('--as <person>', 'the person who sends the notification')
     .addOption(choice('--wait <receipt>', RECEIPTS, 'wait until the notification has this receipt'))
     .option('--timeout <duration>', 'with --wait: the maximum time (default: 30s)')
@@ -128,7 +125,7 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
         rest.deliver !== 'now' &&
         isInterrupt({ ...rest, level: rest.level ?? 'info' })
       )
-        complain('an interrupt waits for no moment, so --deliver has no effect');
+        complain('--deliver has no effect, because an interrupt waits for no moment; leave --deliver out');
       const message = words.length === 0 || (words.length === 1 && words[0] === '-') ? await fromStdin() : words.join(' ');
       const tell = (queued: Queued, to: Address, expiry: Expiry, after: Waited | undefined): void => {
         if (options.json) printJson({ ...queued, ...(after ? { receipt: after.receipt } : {}) });

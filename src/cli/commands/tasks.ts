@@ -125,7 +125,10 @@ earpiece tasks add --backlog "Look at the slow query"`)
 earpiece tasks assign t7 --nobody`)
     .action(async (id: string, agent: string | undefined, options: Options & { nobody?: boolean }) => {
       if ((agent === undefined) !== (options.nobody === true))
-        throw new EarpieceError('bad_argument', 'tasks assign needs either an agent or --nobody');
+        throw new EarpieceError(
+          'bad_argument',
+          `tasks assign needs either an agent or --nobody, got ${agent === undefined ? 'neither' : 'both'}`,
+        );
       await withTasks(options, async (at) => {
         const { all, project, by } = at;
         say(options, await all.assign(project, id, agent ?? null, { by }), await unreachable(at, agent));

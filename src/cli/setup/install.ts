@@ -74,7 +74,7 @@ async function provesPlugin(setup: Setup, place: Place, options: InstallOptions)
   const { name, title, hooks } = setup;
   const plugin = plain(hooks?.enabledPlugin(place)?.name ?? '');
   const given = [options.wrap === true ? '--wrap' : '', options.statusLine === true ? '--status-line' : ''].filter(Boolean);
-  if (given.length > 0) complain(`${given.join(' and ')} changes nothing for ${title} while its plugin is enabled`);
+  if (given.length > 0) complain(`${given.join(' and ')} cannot change ${title} while its plugin is enabled`);
   print(
     `${title} has the plugin ${plugin}, which contains the same hooks as earpiece install, so earpiece install ${name} changes nothing. ` +
       `For the hooks of earpiece install instead: claude plugin uninstall ${plugin}, then: earpiece install ${name}`,

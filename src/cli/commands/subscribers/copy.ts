@@ -30,7 +30,8 @@ export function copy(group: CommandLine): void {
         output: { template },
       } = moreOf(id) ?? counting(id);
       const folder = options.user ? paths.user : paths.project;
-      if (dirname(file) === folder) throw new EarpieceError('conflict', `${id} is already in ${folder}: ${basename(file)}`);
+      if (dirname(file) === folder)
+        throw new EarpieceError('conflict', `${id} is already in ${folder}; edit ${basename(file)} there`);
       const names = [basename(file), ...(template === undefined ? [] : [template.name])];
       const copies = names.map((name) => ({ from: join(dirname(file), name), to: join(folder, name) }));
       for (const { from, to } of copies)

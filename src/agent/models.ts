@@ -120,7 +120,7 @@ function ollamaHost(env: Env): string {
   return (/^https?:\/\//.test(host) ? host : `http://${host}`).replace(/\/$/, '');
 }
 
-/** Returns the model. Throws `bad_argument` unless the model has version `v4`, which AI SDK 7 introduced. */
+/** Returns the model unchanged. Throws `bad_argument` unless the model has version `v4`, which AI SDK 7 introduced. */
 export function checkModel(model: LanguageModelV4, why: string): LanguageModelV4 {
   const version: unknown = typeof model === 'object' && model !== null ? model.specificationVersion : undefined;
   if (version === 'v4') return model;

@@ -56,7 +56,7 @@ const besides: Placement = {
 };
 
 /**
- * Alternative placement: after tools, the notifications appear as one more tool call, with its result. This placement is for
+ * Makes a placement that adds notifications after tools as one more tool call, with its result. This placement is for
  * models that follow a separate transcript entry better than user text. This placement is off by default, because the model never
  * made this call. Do not use this placement for Anthropic models with thinking: such models refuse a call without signed thinking
  * before the call.

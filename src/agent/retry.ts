@@ -12,8 +12,8 @@ export type Failure =
   | { readonly kind: 'final'; readonly why: string };
 
 /**
- * Classifies an error. Rate limits, overload, timeouts and broken connections are temporary. Errors about keys, quotas and
- * content are permanent.
+ * Says whether a failed request to the model may be repeated. Rate limits, overload, timeouts and broken connections are
+ * temporary. Errors about keys, quotas and content are permanent.
  */
 export function failureOf(error: unknown): Failure {
   const { statusCode, responseHeaders, responseBody, message } = shapeOf(error);

@@ -111,7 +111,9 @@ export function countedIn({ notification, differs }: Pick<Item, 'notification' |
   return counted;
 }
 
-/** Subtracts the counts of `over` from `counted`. A key is subtracted at most as often as it was counted. */
+/**
+ * Subtracts the events that have ended (`over`) from the counted events. A key is subtracted at most as often as it was counted.
+ */
 export function withoutEnded(counted: Counted, over: Counted): { readonly left: Counted; readonly subtracted: number } {
   const left = new Map(counted);
   let subtracted = 0;

@@ -30,7 +30,7 @@ function onlyValues(options: readonly string[]): boolean {
   return true;
 }
 
-/** Returns the started server, which the caller must end. */
+/** Returns the MCP server that was started before the gateway's code was loaded. The caller must end the server. */
 export function takeEarly(): Spawned | undefined {
   const taken = started;
   started = undefined;

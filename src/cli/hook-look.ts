@@ -12,8 +12,8 @@ import { OVER, WAKES } from './hook-wait.ts';
 import { complain } from './terminal.ts';
 
 /**
- * Checks once, and resolves with the exit code. After an error the agent is not woken, and its next prompt carries the open
- * notifications.
+ * Checks once whether a notification may wake the idle agent, prints such notifications, and resolves with the exit code. After
+ * an error the agent is not woken, and its next prompt carries the open notifications.
  */
 export async function look(host: HookHost, options: HookOptions): Promise<number> {
   const call = host.parse(await readInput());

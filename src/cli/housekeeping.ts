@@ -18,8 +18,8 @@ export async function keepFollowing(inbox: UserInbox, folder: string): Promise<v
 }
 
 /**
- * Starts the housekeeping. `inbox` returns undefined while the inbox is not open. Returns a function that ends the housekeeping.
- * Calls `swept` after each sweep that succeeded.
+ * Sweeps the database each minute, and keeps the project's followers running. `inbox` returns undefined while the inbox is not
+ * open. Returns a function that ends the housekeeping. Calls `swept` after each sweep that succeeded.
  */
 export function keepHouse(
   inbox: () => UserInbox | undefined,

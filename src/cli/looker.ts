@@ -9,8 +9,8 @@ import { followerOf, letGo, listed, lookAfter, looker, RENEW_MS, renewLease, tak
 import { untilStopped, type GlobalOptions } from './context.ts';
 
 /**
- * Starts the process, and returns true. Returns false if the process runs already, or if the project follows nothing but
- * commands and no `unfollow` was interrupted. The process outlives its parent.
+ * Starts the process that checks what the project follows, and returns true. Returns false if the process runs already, or if the
+ * project follows nothing but commands and no `unfollow` was interrupted. The process outlives its parent.
  */
 export async function startLooker({ store, project, config }: UserInbox, folder: string): Promise<boolean> {
   if ((await listed(store, project)).every(({ what, ending }) => what.kind === 'command' && !ending)) return false;

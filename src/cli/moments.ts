@@ -6,8 +6,8 @@ import type { UserInbox } from '../user-inbox.ts';
 import { plain } from './terminal.ts';
 
 /**
- * Returns the warning. Returns undefined if the moment does not depend on turns, if a carrier of the agent sees turns, or if no
- * agent is active yet.
+ * Returns a warning if the agent has no carrier that sees turns. Returns undefined if the moment does not depend on turns, if a
+ * carrier of the agent sees turns, or if no agent is active yet.
  */
 export async function turnsUnseen(
   ear: UserInbox,

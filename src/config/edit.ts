@@ -18,8 +18,8 @@ export type Edit = { readonly path: readonly string[]; readonly value?: Plain };
 export type Edited = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'problem'; readonly problem: Problem };
 
 /**
- * Makes the change, and never throws. Returns a problem for a text that is not TOML and for a key that cannot be changed. The
- * problem has its place, if the place is known.
+ * Changes one key in the text of a TOML file, and never throws. Returns a problem for a text that is not TOML and for a key that
+ * cannot be changed. The problem has its place, if the place is known.
  */
 export function editToml(text: string, { path, value }: Edit, file: string): Edited {
   const read = readToml(text, file);

@@ -24,8 +24,8 @@ const MAX_BYTES = 64 * 1_048_576;
 type Options = Surroundings & { readonly separator?: string; readonly cwd?: string };
 
 /**
- * Reads the file. Never throws for a missing or invalid file, but returns problems. The file needs no trust, because a person has
- * named the file.
+ * Reads the MCP servers in an mcpServers file. Never throws for a missing or invalid file, but returns problems. The file needs
+ * no trust, because a person has named the file.
  */
 export function readMcpServers(file: string, options: Options): McpServers {
   const path = resolve(options.cwd ?? '.', file);

@@ -37,7 +37,10 @@ export type Piece =
       readonly inline: boolean;
     };
 
-/** Lists the pieces in the order of the text. The content of an inline table comes before the pair that contains the table. */
+/**
+ * Lists the tables and pairs of a TOML text, in the order of the text. The content of an inline table comes before the pair that
+ * contains the table.
+ */
 export const piecesOf = (text: string): readonly Piece[] => scan(text).pieces;
 
 type Scan = { readonly cursor: Cursor; readonly places: Map<string, Place>; readonly pieces: Piece[] };

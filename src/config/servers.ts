@@ -165,9 +165,9 @@ export function profile(): Value<ProfileEntry> {
 }
 
 /**
- * Expands variables: `${NAME}`, `${env:NAME}`, `${NAME:-default}`. Returns unset and empty variables without a default as
- * `missing`. A value that the gateway's entry keeps for one server expands only in the environment of that server. Everywhere
- * else, its variable is in `withheld`.
+ * Expands the variables in the entry of an MCP server: `${NAME}`, `${env:NAME}`, `${NAME:-default}`. Returns unset and empty
+ * variables without a default as `missing`. A value that the gateway's entry keeps for one server expands only in the environment
+ * of that server. Everywhere else, its variable is in `withheld`.
  */
 export function expandServer(
   entry: ServerEntry,

@@ -11,8 +11,8 @@ import { keepPrivate, makeFolders, readLimited } from '../input/index.ts';
 const MAX_BYTES = 16 * 1_048_576;
 
 /**
- * Reads a file. Returns undefined if the file does not exist, cannot be read or is not JSON, or if `is` rejects its content. The
- * next write replaces such a file.
+ * Reads a JSON file of the state folder. Returns undefined if the file does not exist, cannot be read or is not JSON, or if `is`
+ * rejects its content. The next write replaces such a file.
  */
 export function readState<T>(file: string, is: (value: unknown) => value is T): T | undefined {
   let text: string;
@@ -57,7 +57,10 @@ export function unusable(folder: string): string | undefined {
   }
 }
 
-/** Writes a file. Throws `bad_config` if the file cannot be written. */
+/**
+ * Writes a JSON file of the state folder, so that a reader never sees a half-written file. Throws `bad_config` if the file cannot
+ * be written.
+ */
 export function writeState(file: string, value: unknown): void {
   const folder = dirname(file);
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;

@@ -19,9 +19,9 @@ export type WatchOptions = LoadOptions & {
 };
 
 /**
- * Watches the configuration. The first read uses the valid parts of an invalid file. Later, an invalid file changes nothing. The
- * earlier configuration is used until the file is valid, or until the user withdraws the trust in the project's file. The list of
- * watched files is made only once.
+ * Reads the configuration again after each change of its files. The first read uses the valid parts of an invalid file. Later, an
+ * invalid file changes nothing. The earlier configuration is used until the file is valid, or until the user withdraws the trust
+ * in the project's file. The list of watched files is made only once.
  */
 export function watchConfig(options: WatchOptions): ConfigWatch {
   const at = { env: options.env, home: options.home };

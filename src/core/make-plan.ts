@@ -71,7 +71,10 @@ export const NO_FACTS: Facts = { known: {}, points: [], turnsSince: {}, mutes: [
 const FRAME_TOKENS = 30;
 const LINE_TOKENS = 8;
 
-/** Plans one carrier. `open`: the open items for this conversation, oldest first, without offered items. */
+/**
+ * Decides for each open notification whether one carrier delivers the notification now. `open`: the open items for this
+ * conversation, oldest first, without offered items.
+ */
 export function plan(open: readonly Item[], point: ContactPoint, policy: Policy, facts: Facts, now: number): Plan {
   const decisions: Decision[] = [];
   const close = (

@@ -52,7 +52,7 @@ export interface RunningProcess {
   stop(): Promise<Exit>;
 }
 
-/** Starts the process. Throws `ToolFailure` if the process cannot start. */
+/** Starts a shell command as a process. Throws `ToolFailure` if the process cannot start. */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const { output, stdin = false, graceMs = GRACE_MS } = options;
   const shell = startable(options);
@@ -143,7 +143,7 @@ function typed(key: string): string {
   throw new EarpieceError('bad_argument', `the key ${key} needs a terminal: start the command with "pty": true`);
 }
 
-/** Waits for the promise. Resolves to false if `ms` pass first. */
+/** Waits for the promise, at most `ms`. Resolves to false if `ms` pass first. */
 export async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const timer = new AbortController();
   try {

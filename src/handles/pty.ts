@@ -46,7 +46,7 @@ const FIRST_MS = 1_000;
  */
 const AHEAD_BYTES = 1_048_576;
 
-/** Starts the command. Throws `ToolFailure` if the command cannot start. */
+/** Starts a shell command in a terminal. Throws `ToolFailure` if the command cannot start. */
 export async function startTerminal(options: PtyOptions): Promise<Terminal> {
   const { output, graceMs = GRACE_MS, settleMs = 100, promptMs = 300 } = options;
   const shell = startable(options);

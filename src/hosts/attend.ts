@@ -47,7 +47,10 @@ const MAX_HOLDS = 3;
 const INHERIT_WITHIN_MS = 1_500;
 const INHERIT_AGAIN_MS = 50;
 
-/** Handles one moment. `known`: the conversation of the session, if the caller already has it from an earlier moment. */
+/**
+ * Makes the answer to one event of a host: text for the agent, a refusal, or nothing. `known`: the conversation of the session,
+ * if the caller already has it from an earlier moment.
+ */
 export async function attend(place: Place, host: Host, caller: Caller, moment: Moment, known?: Conversation): Promise<Attended> {
   const conversation = known ?? (await conversationOf(place, host, caller));
   if (caller.subagent === undefined) await (moment.kind === 'session_start' ? openUnproven : observe)(conversation, host, caller);

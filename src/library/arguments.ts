@@ -48,8 +48,8 @@ type Rules = Readonly<Record<string, Rule | Needed>>;
 export type Table<T> = { readonly [K in keyof T]-?: T extends Required<Pick<T, K>> ? Needed : Rule };
 
 /**
- * Checks `value` against a table. Throws `bad_argument` with the call, the key, the value seen and what to do. `what` names the
- * value itself.
+ * Checks the arguments of a call against a table of types. Throws `bad_argument` with the call, the key, the value seen and what
+ * to do. `what` names the value itself.
  */
 export function check<T extends object>(call: string, value: T, table: Table<T>, what = 'the options'): void {
   checkKeys(call, { path: '', what }, value, table);

@@ -47,7 +47,7 @@ export class JsonAnswer {
   }
 }
 
-/** Adds the headers that every answer has. `id` becomes `x-request-id`. */
+/** Adds the headers that every HTTP answer needs. `id` becomes `x-request-id`. */
 export function complete(answer: Response | JsonAnswer, id: string): void {
   if (answer instanceof JsonAnswer) {
     answer.headers = { ...ALWAYS, 'cache-control': 'no-store', 'content-type': 'application/json', 'x-request-id': id };

@@ -128,7 +128,7 @@ export function notBefore(from: number, to: number): ProblemError {
 }
 const LAST_TIME = 8.64e15;
 
-/** Returns the period. Throws if the end is not after the beginning. */
+/** Returns the period of a request, with defaults for a missing end. Throws if the end is not after the beginning. */
 export function timesOf(from = 0, to = Number.MAX_SAFE_INTEGER): { readonly from: number; readonly to: number } {
   if (from >= to) throw notBefore(from, to);
   return { from, to };

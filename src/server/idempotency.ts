@@ -19,8 +19,8 @@ export const idempotency: { parameters: NonNullable<RouteConfig['parameters']> }
 };
 
 /**
- * Returns the key. The header is read without a schema, because with a schema Hono reads all headers, which takes as long as
- * checking the body.
+ * Returns the key in the header `idempotency-key`, if any. The header is read without a schema, because with a schema Hono reads
+ * all headers, which takes as long as checking the body.
  */
 export function idempotencyKey(c: Context<Env>): string | undefined {
   const key = c.req.header('idempotency-key');

@@ -35,7 +35,7 @@ export async function insist<T>(
   }
 }
 
-/** Settles as the promise does. At the deadline, calls `onLate` and rejects with `Late`. */
+/** Waits for the promise, at most until the deadline. At the deadline, calls `onLate` and rejects with `Late`. */
 export async function before<T>(deadline: number, promise: Promise<T>, onLate: () => unknown): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -19,7 +19,7 @@ const KEPT_MS = 24 * 3_600_000;
 
 type Kept = { readonly store: Pick<Logs['store'], 'setting' | 'swapSetting'> };
 
-/** Returns the key of the setting. */
+/** Returns the key of the setting that lists who waits for this agent. */
 export const waitingKey = (log: LogKey): string => `waiting for ${log}`;
 
 /**
@@ -42,7 +42,10 @@ export async function askedAbout(inbox: Logs, log: LogKey, waiting: Waiting): Pr
 const isSame = (a: Asked, b: Asked): boolean => a.by === b.by && a.state === b.state;
 type Asked = Pick<Waiting, 'by' | 'state'>;
 
-/** Whether the request still waits. If so, and if the request is older than 12 hours, the request is kept for another day. */
+/**
+ * Whether this request to be notified still waits. If so, and if the request is older than 12 hours, the request is kept for
+ * another day.
+ */
 export async function isAskedAbout(inbox: Kept, log: LogKey, asked: Waiting): Promise<boolean> {
   const before = await inbox.store.setting(waitingKey(log));
   const all = waitingIn(before);

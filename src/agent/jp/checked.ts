@@ -41,7 +41,10 @@ const SHAPES: Readonly<Record<string, z.ZodType>> = {
     }),
 };
 
-/** Returns the entries of a file. Throws `bad_argument` with the file, the number of the entry (from 0) and the error. */
+/**
+ * Checks the entries of a JP file, and returns them. Throws `bad_argument` with the file, the number of the entry (from 0) and
+ * the error.
+ */
 export function checkEntries(entries: readonly Json[], file: string): readonly JpEntry[] {
   const calls = new Map<string, number>();
   const wrong = (at: number, what: string): EarpieceError =>

@@ -13,7 +13,7 @@ export const seen = (message: string, { data, ...told }: Told): Seen => ({ ...to
 
 export const plainNumber = (n: number): string => n.toLocaleString('en');
 
-/** `250 ms`, `1.5 s`, `30 s`, `20 min`. */
+/** Formats a duration, such as `250 ms`, `1.5 s`, `30 s` or `20 min`. */
 export function plainDuration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 600_000) return `${plainNumber(Math.round(ms / 100) / 10)} s`;

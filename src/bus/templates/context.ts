@@ -17,6 +17,7 @@ const LINE_CHARS = 100_000;
 const MAX_DEPTH = 50;
 
 /**
+ * Makes the values that a template of a subscriber can use:
  * - `notification`: `{subscriber_id, kind, level}`.
  * - `events`, oldest first, one for each different detail: `{type, source, severity, timestamp, payload, data, message, count}`.
  *   `data` is `payload`, `timestamp` is ISO. `event` is the first event. `event` is missing if there is no event.

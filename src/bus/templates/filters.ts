@@ -7,7 +7,7 @@ import type { Json } from '../../core/json.ts';
 
 export type Filter = (value: unknown, ...more: readonly unknown[]) => string;
 
-/** Makes the filters. `timeZone` returns the zone for the template that is being rendered. */
+/** Makes Earpiece's filters for templates. `timeZone` returns the zone for the template that is being rendered. */
 export const filtersFor = (timeZone: () => string, nulls: () => Nulls = () => NO_NULLS): Readonly<Record<string, Filter>> => ({
   toon_encode: (value) => toonOf(value, nulls()),
   format_time: (value) => formatTime(value, timeZone()),

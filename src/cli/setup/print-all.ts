@@ -8,8 +8,8 @@ import type { InstallHost } from '../install-hosts.ts';
 import { oursHere, placeHere, short } from './here.ts';
 
 /**
- * Returns the line and its explanation. Throws `bad_argument` if the client has no place that keeps the values of the servers'
- * environment, or has no server to wrap.
+ * Returns the line that puts one gateway in front of all servers of a client, and its explanation. Throws `bad_argument` if the
+ * client has no place that keeps the values of the servers' environment, or has no server to wrap.
  */
 export function textForAll(client: InstallHost, options: GlobalOptions): InstallText {
   const setup = SETUPS.find(({ name }) => name === client);

@@ -12,7 +12,10 @@ import { digest, MAX_BYTES, type InstallBook } from './record.ts';
 /** How long a write may wait for another process. The draft of a process that was killed counts as abandoned after 10 s. */
 const WITHIN_MS = 12_000;
 
-/** Writes the planned file. Throws `conflict` if another program has changed the file since it was planned. */
+/**
+ * Writes the planned change of a settings file, and records the earlier content. Throws `conflict` if another program has changed
+ * the file since it was planned.
+ */
 export async function install(plan: FilePlan, book: InstallBook): Promise<void> {
   const { host, scope, project, file, before, after } = plan;
   if (after === undefined || !changes(plan)) return;

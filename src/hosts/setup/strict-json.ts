@@ -13,7 +13,10 @@ function uselessComma(text: string): number | undefined {
   return tokens.find(([token], at) => token === ',' && /^[}\]]$/u.test(tokens[at + 1]?.[0] ?? ''))?.index;
 }
 
-/** With such a file, Gemini CLI ends at once with exit code 52. Gemini CLI accepts comments. */
+/**
+ * Finds the error in a file because of which Gemini CLI ends at once with exit code 52. Gemini CLI accepts comments, but not a
+ * byte order mark or a needless comma.
+ */
 export function unreadableForGemini(file: string): readonly Disabled[] {
   const { text } = readSettings(file);
   if (text === undefined) return [];

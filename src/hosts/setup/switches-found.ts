@@ -19,7 +19,7 @@ export const toml: Read = (text, file) => {
   const read = readToml(text, file);
   return read.kind === 'problem' ? undefined : read.table;
 };
-/** An agent that reads JSON without comments ignores a file with comments. */
+/** Parses JSON without comments, for agents that ignore a file with comments. */
 export const strictJson: Read = (text) => {
   try {
     return JSON.parse(text) as unknown;
@@ -67,7 +67,7 @@ export const advice = ({ name, of }: Source, what = 'this entry'): string =>
 
 const NO_SERVER = `the agent does not have the MCP server ${SERVER_NAME}`;
 
-/** `state`: the value in words, such as `= false`. */
+/** Reports a switch because of which no hook runs. `state`: the value in words, such as `= false`. */
 export const hooksOff = ({ source, key }: Found, state: string): Disabled => ({
   why: `${source.name} has ${key} ${state}: no hook runs`,
   advice: advice(source),

@@ -21,7 +21,10 @@ import type { Part, Place, WrapSettings } from './setup.ts';
  */
 export const WRAPPED = 'servers';
 
-/** Returns the path of the list. There is a separate list for each settings file, because a project has its own servers. */
+/**
+ * Returns the path of the list of MCP servers behind the gateway. There is a separate list for each settings file, because a
+ * project has its own servers.
+ */
 export const listOf = (host: string, { scope, project }: Place, { state = '' }: Ours): string =>
   join(state, 'wrapped', `${host}${scope === 'user' ? '' : `-${digest(project).slice(0, 12)}`}.json`);
 

@@ -30,7 +30,7 @@ export async function looker(store: Kept, project: string, isAlive: IsAlive): Pr
 const holds = (lease: Lease, isAlive: IsAlive, now: number): boolean =>
   isAlive(lease) ?? Math.abs(now - (lease.at ?? 0)) <= LASTS_MS;
 
-/** Takes the lease. Resolves to false if another process holds the lease. */
+/** Takes the lease of the process that checks what the project follows. Resolves to false if another process holds the lease. */
 export async function takeLease(store: Kept, project: string, own: Owner, isAlive: IsAlive): Promise<boolean> {
   const before = await store.setting(leaseKey(project));
   const lease = leaseIn(before);
@@ -38,7 +38,10 @@ export async function takeLease(store: Kept, project: string, own: Owner, isAliv
   return store.swapSetting(leaseKey(project), before, { ...own, at: store.now() });
 }
 
-/** Renews the lease. Resolves to false if another process has taken the lease. In that case, this process must end. */
+/**
+ * Renews the lease of this process. Resolves to false if another process has taken the lease. In that case, this process must
+ * end.
+ */
 export const renewLease = (store: Kept, project: string, own: Owner): Promise<boolean> =>
   change(store, project, own, { ...own, at: store.now() });
 

@@ -59,7 +59,7 @@ export function logFollower(
   };
 }
 
-/** Reads a pattern. Throws `bad_argument` for an invalid pattern. */
+/** Parses the regular expression for the lines of a followed log. Throws `bad_argument` for an invalid pattern. */
 export function patternOf(match: string, name = '--match'): Pattern {
   const read = readPattern(match);
   if (read.kind === 'pattern') return read.pattern;

@@ -54,8 +54,8 @@ const FIRST_LASTING_MS = 60_000;
 const UNHEARD_MS = 5_000;
 
 /**
- * Runs the followers. Resolves when `signal` aborts or when no follower is left. Also resolves when no session was active for a
- * minute, unless a follower runs without a session.
+ * Checks the followed things of a project again and again. Resolves when `signal` aborts or when no follower is left. Also
+ * resolves when no session was active for a minute, unless a follower runs without a session.
  */
 export async function lookAfter(around: Surroundings): Promise<void> {
   const { store, project, now, signal } = around;

@@ -3,7 +3,7 @@ import { EarpieceError } from '../../core/errors.ts';
 import { partsOf, pathOf, refuseHiddenAddress } from '../open.ts';
 import type { End } from './port.ts';
 
-/** `option`: the option that named the URL, for errors. */
+/** Opens the source or the target of a migration. `option`: the option that named the URL, for errors. */
 export async function openEnd(url: string, option: string): Promise<End> {
   const { scheme, rest } = partsOf(url);
   const bad = (why: string): EarpieceError => new EarpieceError('bad_argument', `${option} ${why}`);

@@ -7,7 +7,7 @@ export type Driver = Pick<typeof transportNode, Transport> & Pick<typeof jetstre
 type Transport = 'connect' | 'createInbox' | 'headers';
 type Jetstream = 'jetstream' | 'jetstreamManager' | 'AckPolicy' | 'DeliverPolicy';
 
-/** `load` is for tests. */
+/** Loads the two packages of a NATS store. Throws if one is not installed. `load` is for tests. */
 export async function loadDriver(
   load = () => Promise.all([import('@nats-io/transport-node'), import('@nats-io/jetstream')]),
 ): Promise<Driver> {

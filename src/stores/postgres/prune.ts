@@ -88,7 +88,7 @@ export async function forgetRecords(query: Query, seqs: readonly number[]): Prom
   return true;
 }
 
-/** Erases the log's data. The caller must hold the lock of the log. */
+/** Erases the data of one agent's log, and counts what was erased. The caller must hold the lock of the log. */
 export async function erase(query: Query, log: LogKey, before: number): Promise<Erased> {
   const count = async (sql: string, ...values: readonly unknown[]): Promise<number> =>
     (await query<{ n: number }>(`WITH gone AS (${sql} RETURNING 1) SELECT count(*) AS n FROM gone`, ...values))[0]?.n ?? 0;

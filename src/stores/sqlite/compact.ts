@@ -39,8 +39,8 @@ export const unusedBytes = (db: Database): number =>
   number(db, 'auto_vacuum') === 2 ? 0 : number(db, 'freelist_count') * number(db, 'page_size');
 
 /**
- * Does one step. Returns false if no further step is needed, or if the file is too large to be rewritten. Must not run inside a
- * transaction.
+ * Frees some unused pages of the file. Returns false if no further step is needed, or if the file is too large to be rewritten.
+ * Must not run inside a transaction.
  */
 export function compactStep(db: Database, maxRewrite = MAX_REWRITE): boolean {
   const free = number(db, 'freelist_count');
@@ -67,7 +67,7 @@ export function finishCompact(db: Database): readonly string[] {
   return done?.log === done?.checkpointed ? [wal] : [db.path, wal];
 }
 
-/** Repeats `finish` for up to a second. */
+/** Repeats `finish` for up to a second, until no file contains removed records. Returns the files that still do. */
 export async function untilEmpty(finish: () => Promise<readonly string[]>): Promise<readonly string[]> {
   let readable = await finish();
   for (let tries = 1; readable.length > 0 && tries < FINISH_TRIES; tries++) {

@@ -20,8 +20,8 @@ const WITHIN_MS = 30_000;
 const MAX_BYTES = 16 * 1_048_576;
 
 /**
- * Sends a GET request. Throws `CannotLook` if every request would fail: without `gh`, without sign-in or network, after reaching
- * a rate limit, or if GitHub's server has an error.
+ * Sends a GET request to the API of GitHub, through `gh`. Throws `CannotLook` if every request would fail: without `gh`, without
+ * sign-in or network, after reaching a rate limit, or if GitHub's server has an error.
  */
 export async function get(place: GhPlace, path: string, etag?: string): Promise<GhAnswer> {
   const tag = etag === undefined ? [] : ['-H', `If-None-Match: ${etag}`];

@@ -21,7 +21,11 @@ export function alertEvents(payload: Payload): readonly Omit<EventInput, 'source
       `the payload has version ${JSON.stringify(version).slice(0, 20)} of Alertmanager's format; only version 4 is supported`,
     );
   if (!Array.isArray(alerts))
-    throw new Refused(422, 'bad_event', 'the payload has no list of alerts, so the payload is not from Alertmanager');
+    throw new Refused(
+      422,
+      'bad_event',
+      'the payload has no list of alerts, so the payload is not from Alertmanager; for another sender, set kind = "json"',
+    );
   if (alerts.length > WEBHOOK_LIMITS.events)
     throw new Refused(
       413,

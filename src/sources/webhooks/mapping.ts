@@ -23,7 +23,7 @@ export function mapped(payload: Json, map: WebhookMap, receiver: string): Mapped
     throw new Refused(
       422,
       'bad_event',
-      `the payload has no value at ${map.id}, from which webhooks.${receiver}.map.id makes the id`,
+      `the payload has no value for ${map.id}; send the value, or correct the setting webhooks.${receiver}.map.id`,
     );
   const time = map.time === undefined ? undefined : timeOf(filled(map.time, payload));
   const severity = map.severity === undefined ? undefined : severityOf(filled(map.severity, payload));

@@ -170,7 +170,7 @@ describe('permission to send', () => {
     [
       'Standard: no time',
       standard({ body: { type: 'a' }, headers: { 'webhook-timestamp': 'now' } }),
-      '400 malformed: the header webhook-timestamp must be a number of seconds',
+      '400 malformed: the header webhook-timestamp must be a number of seconds, got "now"',
     ],
     [
       'Standard: no id',
@@ -282,7 +282,7 @@ describe('the allowed bodies', () => {
     [
       'no id of GitHub',
       () => github({ body: ISSUE, headers: { 'x-github-delivery': undefined } }),
-      '400 malformed: the header x-github-delivery is missing',
+      '400 malformed: the header x-github-delivery is missing; send this header',
     ],
     [
       'a form without a payload',
@@ -353,7 +353,7 @@ describe('the allowed bodies', () => {
     [
       'no alerts',
       () => bearer({ kind: 'alertmanager' })({ body: { version: '4' } }),
-      '422 bad_event: the payload has no list of alerts, so the payload is not from Alertmanager',
+      '422 bad_event: the payload has no list of alerts, so the payload is not from Alertmanager; for another sender, set kind = "json"',
     ],
     [
       'another version',
@@ -368,7 +368,7 @@ describe('the allowed bodies', () => {
     [
       'no id, although the map names one',
       () => bearer({ kind: 'json', map: { id: '{run.id}' } })({ body: { run: {} } }),
-      '422 bad_event: the payload has no value at {run.id}, from which webhooks.ci.map.id makes the id',
+      '422 bad_event: the payload has no value for {run.id}; send the value, or correct the setting webhooks.ci.map.id',
     ],
   ])('an allowed body is accepted, and any other body is refused with the reason: %s', (_what, received, answer) => {
     if (typeof answer === 'string') expect(refused(received())).toBe(answer);

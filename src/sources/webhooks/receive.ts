@@ -225,7 +225,7 @@ function payloadOf(value: Json): Payload {
 
 function needed(headers: Headers, name: string): string {
   const value = headers[name]?.trim();
-  if (!value) throw new Refused(400, 'malformed', `the header ${name} is missing`);
+  if (!value) throw new Refused(400, 'malformed', `the header ${name} is missing; send this header`);
   return value;
 }
 

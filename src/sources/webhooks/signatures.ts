@@ -79,7 +79,12 @@ function checkStandard({ headers, body, receiver, now }: Signed): void {
   };
   const [id, timestamp, signatures] = [need('webhook-id'), need('webhook-timestamp'), need('webhook-signature')];
   const at = /^\d{1,12}$/.test(timestamp) ? Number(timestamp) * 1_000 : Number.NaN;
-  if (Number.isNaN(at)) throw new Refused(400, 'malformed', 'the header webhook-timestamp must be a number of seconds');
+  if (Number.isNaN(at))
+    throw new Refused(
+      400,
+      'malformed',
+      `the header webhook-timestamp must be a number of seconds, got ${JSON.stringify(timestamp.slice(0, 40))}`,
+    );
   const mac = createHmac('sha256', receiver.secret).update(`${id}.${timestamp}.`).update(body).digest();
   // All signatures are checked, because a sender signs with the old and the new secret while it changes its secret.
   const right = signatures

@@ -311,12 +311,16 @@ describe('each invalid file is refused with its message', () => {
     [
       'a header that a kind does not need',
       '[webhooks.ci]\nkind = "github"\nto = "c"\nsecret_env = "S"\nsignature_header = "X-S"',
-      ['5:1: webhooks.ci.signature_header works only with kind "json"; the signature header of github is fixed'],
+      [
+        '5:1: webhooks.ci.signature_header works only with kind "json"; the signature header of github is fixed, so remove this key',
+      ],
     ],
     [
       'a map that a kind does not need',
       '[webhooks.ci]\nkind = "github"\nto = "c"\nsecret_env = "S"\n[webhooks.ci.map]\ntype = "x"',
-      ['5:14: webhooks.ci.map works only with kind "json" or "standard"; the payloads of github have fixed fields'],
+      [
+        '5:14: webhooks.ci.map works only with kind "json" or "standard"; the payloads of github have fixed fields, so remove this key',
+      ],
     ],
     [
       'an incomplete placeholder in a map',
@@ -351,12 +355,12 @@ describe('each invalid file is refused with its message', () => {
     [
       'headers for a command',
       '[gateway.servers.a]\ncommand = "x"\nheaders = { A = "b" }',
-      ['3:1: gateway.servers.a.headers works only for a server with url, but this server has command'],
+      ['3:1: gateway.servers.a.headers works only for a server with url, but this server has command; remove this key'],
     ],
     [
       'arguments for a url',
       '[gateway.servers.a]\nurl = "http://x"\nargs = []',
-      ['3:1: gateway.servers.a.args works only for a server with command, but this server has url'],
+      ['3:1: gateway.servers.a.args works only for a server with command, but this server has url; remove this key'],
     ],
     [
       'a command line as one list',

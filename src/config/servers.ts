@@ -80,7 +80,8 @@ export function server(): Value<ServerEntry> {
       if (command !== undefined && url !== undefined) return problem('has both command and url; keep only one');
       if (command !== undefined) {
         const stray = (['headers', 'transport'] as const).find((key) => raw[key] !== undefined);
-        if (stray !== undefined) return problem('works only for a server with url, but this server has command', [stray], 'key');
+        if (stray !== undefined)
+          return problem('works only for a server with url, but this server has command; remove this key', [stray], 'key');
         return value({
           ...common,
           target: { kind: 'stdio', command, args: args ?? [], env: env ?? {}, ...defined({ cwd }) },
@@ -88,7 +89,8 @@ export function server(): Value<ServerEntry> {
       }
       if (url !== undefined) {
         const stray = (['args', 'env', 'cwd'] as const).find((key) => raw[key] !== undefined);
-        if (stray !== undefined) return problem('works only for a server with command, but this server has url', [stray], 'key');
+        if (stray !== undefined)
+          return problem('works only for a server with command, but this server has url; remove this key', [stray], 'key');
         return value({
           ...common,
           target: { kind: 'http', url, headers: headers ?? {}, ...(transport === 'sse' ? { sse: true as const } : {}) },

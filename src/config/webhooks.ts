@@ -63,9 +63,17 @@ export function webhook(): Value<WebhookEntry> {
       if (secretEnv === undefined)
         return problem(`has no secret_env, so anyone could send events; write ${WEBHOOK.secret_env.expects}`);
       if (signatureHeader !== undefined && kind !== 'json')
-        return problem(`works only with kind "json"; the signature header of ${kind} is fixed`, ['signature_header'], 'key');
+        return problem(
+          `works only with kind "json"; the signature header of ${kind} is fixed, so remove this key`,
+          ['signature_header'],
+          'key',
+        );
       if (map !== undefined && kind !== 'json' && kind !== 'standard')
-        return problem(`works only with kind "json" or "standard"; the payloads of ${kind} have fixed fields`, ['map'], 'key');
+        return problem(
+          `works only with kind "json" or "standard"; the payloads of ${kind} have fixed fields, so remove this key`,
+          ['map'],
+          'key',
+        );
       return value({
         kind,
         to,

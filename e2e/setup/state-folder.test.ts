@@ -115,7 +115,7 @@ describe.each(KINDS)('an unreadable state folder: $code', (kind) => {
         const index = join(home.home, STATE, 'installed/files.json');
         expect(stderr).toBe(
           `earpiece: ${index} cannot be read (${code}), so your settings from before earpiece install are unknown and nothing was changed. ` +
-            `Give yourself access to the folder ${join(home.home, STATE)}. Or move the folder away, with its database, to remove only the entries of Earpiece\n`,
+            `Give yourself access to the folder ${join(home.home, STATE)}. If you move the folder away with its database, the command removes only the entries of Earpiece\n`,
         );
         expect(home.snapshot()).toEqual(before);
       },

@@ -79,13 +79,13 @@ export function installBook(at: Surroundings): InstallBook {
       if (code === undefined) return;
       throw new EarpieceError(
         'bad_config',
-        `${index} cannot be read (${code}), so your settings from before earpiece install are unknown and nothing was changed. Give yourself access to the folder ${stateFolder(at)}. Or move the folder away, with its database, to remove only the entries of Earpiece`,
+        `${index} cannot be read (${code}), so your settings from before earpiece install are unknown and nothing was changed. Give yourself access to the folder ${stateFolder(at)}. If you move the folder away with its database, the command removes only the entries of Earpiece`,
       );
     },
     trouble(file) {
       const code = files()[file]?.base == null ? undefined : unreadable(backupOf(file), MAX_BYTES);
       if (code === undefined) return undefined;
-      return `the copy of ${file} from before earpiece install cannot be read (${code}); make ${backupOf(file)} readable, or move that copy away to remove only the entries of Earpiece`;
+      return `the copy of ${file} from before earpiece install cannot be read (${code}); make ${backupOf(file)} readable; if you move that copy away, the command removes only the entries of Earpiece`;
     },
     list: () => Object.values(files()).flatMap((stored) => whole(stored) ?? []),
     get(file) {

@@ -341,7 +341,7 @@ describe('activity and settings', () => {
     expect(after.truncated).toBe(false);
     expect(await failure(client.activity({ from: 5, to: 5 }))).toMatchObject({
       status: 400,
-      said: 'from 1970-01-01T00:00:00.005Z is not before to 1970-01-01T00:00:00.005Z',
+      said: 'from must be before to, got from 1970-01-01T00:00:00.005Z and to 1970-01-01T00:00:00.005Z',
     });
     expect(await failure(client.activity({ from: 0, to: 1e12, bucketMs: 1_000 }))).toMatchObject({ status: 400 });
   });

@@ -124,7 +124,7 @@ export const timeQuery = {
 /** Makes the error for an end that is not after the beginning. A query gives times as numbers; the error shows them as dates. */
 export function notBefore(from: number, to: number): ProblemError {
   const says = (at: number): string => (at > LAST_TIME ? String(at) : new Date(at).toISOString());
-  return new ProblemError('bad_argument', `from ${says(from)} is not before to ${says(to)}`, { field: 'from' });
+  return new ProblemError('bad_argument', `from must be before to, got from ${says(from)} and to ${says(to)}`, { field: 'from' });
 }
 const LAST_TIME = 8.64e15;
 

@@ -93,7 +93,7 @@ export function explain(error: unknown, address: Address, waitedMs: number): unk
   if (code === FROZEN_CODE) return frozenError(name, error);
   if (isLate(error))
     return unavailable(
-      `gave no answer for ${Math.round(waitedMs)} ms (${said}): try again, find the process that holds a lock in pg_stat_activity, or raise the statement_timeout of the user`,
+      `gave no answer for ${Math.round(waitedMs)} ms (${said}): try again, find in pg_stat_activity the process that holds a lock, or raise the statement_timeout of the user`,
     );
   if (code === '53300')
     return unavailable(`has no connection left (${said}): raise max_connections, or put a pooler in front of the server`);

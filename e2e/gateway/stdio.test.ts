@@ -74,7 +74,7 @@ describe('odd bytes pass unchanged, both ways', () => {
       call(8, 'odd'),
     );
     expect(await client.answer(7)).toBe(
-      '{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"the client sent a frame of 65 MiB; frames above 64 MiB are not passed on"}}',
+      '{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"the client sent a frame of 65 MiB; frames above 64 MiB are not passed on; use smaller requests"}}',
     );
     expect(await client.answer(8)).toContain('1.0');
   });

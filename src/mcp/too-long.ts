@@ -3,7 +3,7 @@ import { MAX_FRAME_BYTES } from './frames/framing.ts';
 
 export function tooLongMessage(who: string, bytes: number): string {
   const mib = (count: number): string => `${Math.round(count / 1024 / 1024)} MiB`;
-  return `${who} sent a frame of ${mib(bytes)}; frames above ${mib(MAX_FRAME_BYTES)} are not passed on`;
+  return `${who} sent a frame of ${mib(bytes)}; frames above ${mib(MAX_FRAME_BYTES)} are not passed on; use smaller requests`;
 }
 
 /** Finds the id of a frame whose middle was dropped. The known SDKs write the id near the beginning or the end of a frame. */

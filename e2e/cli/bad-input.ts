@@ -551,7 +551,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a time limit of 0 for run-and-tell',
       args: ['run-and-tell', '--timeout', '0', '--', 'touch', 'ran'],
-      ...usage('--timeout must be above 0; leave the option out for no time limit'),
+      ...usage('--timeout must be above 0, got 0; leave the option out for no time limit'),
     },
     {
       what: 'too many lines: the command does not run',
@@ -762,7 +762,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...subscriber('types = ["build.failed"]\n[output]\ntemplate = "build.toon.j2"'),
       ...wrongSubscriber(
         '7:12',
-        'warning: output.template is "build.toon.j2", which is not in this folder; the generic view is used',
+        'warning: output.template is "build.toon.j2", which is not in this folder, so the generic view is used; add the file',
       ),
       code: 0,
     },
@@ -797,7 +797,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a file that may not be read',
       given: 'an unreadable subscriber',
       ...subscriber('types = ["build.failed"]'),
-      stdout: 'build.toml: cannot be read (EACCES)\n',
+      stdout: 'build.toml: cannot be read (EACCES); make the file readable\n',
       stderr: '',
       code: 8,
     },
@@ -1430,7 +1430,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a server without "command" and "url"',
       files: { 'mcp.json': '{"mcpServers": {"a": {"cmd": "x"}}}' },
       args: ['gateway', '--servers', 'mcp.json'],
-      ...usage('{folder}/mcp.json:1:22: mcpServers.a has neither "command" nor "url", only cmd'),
+      ...usage('{folder}/mcp.json:1:22: mcpServers.a has only cmd; write "command" or "url"'),
     },
     {
       what: 'a number for a command',
@@ -1560,9 +1560,9 @@ export const BAD_FRAMES: readonly FrameRow[] = [
     what: 'a frame of 66 MiB',
     frame: { bytes: call(12, { name: 'echo', arguments: { message: long(66 * MIB, 'x') } }), shown: '66 MiB of `tools/call`' },
     answers: [
-      '{"jsonrpc":"2.0","id":12,"error":{"code":-32600,"message":"the client sent a frame of 66 MiB; frames above 64 MiB are not passed on"}}',
+      '{"jsonrpc":"2.0","id":12,"error":{"code":-32600,"message":"the client sent a frame of 66 MiB; frames above 64 MiB are not passed on; use smaller requests"}}',
     ],
-    stderr: 'earpiece: the client sent a frame of 66 MiB; frames above 64 MiB are not passed on\n',
+    stderr: 'earpiece: the client sent a frame of 66 MiB; frames above 64 MiB are not passed on; use smaller requests\n',
   },
   {
     what: 'get_notifications with an unknown argument',

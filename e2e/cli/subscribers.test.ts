@@ -92,7 +92,7 @@ describe('list', () => {
     expect(said).toContain('build ');
     expect(said.trimEnd().split('\n').slice(-2)).toEqual([
       `${shell.place}/a.toml:1:2: is not valid TOML: incomplete key-value: cannot find end of key, in "[subscriber"; see https://toml.io`,
-      `${shell.place}/build.toml:11:12: warning: output.template is "build.toon.j2", which is not in this folder; the generic view is used`,
+      `${shell.place}/build.toml:11:12: warning: output.template is "build.toon.j2", which is not in this folder, so the generic view is used; add the file`,
     ]);
     const lines = await shell.json(['subscribers', 'list']);
     expect(lines.filter((line) => 'problem' in line)).toHaveLength(2);
@@ -263,7 +263,7 @@ describe('check', () => {
     const { code, stdout } = await shell.run(['subscribers', 'check', `${at}/build.toml`, `${at}/more`, `${at}/more/x.toml`]);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: `${at}/build.toml:11:12: warning: output.template is "build.toon.j2", which is not in this folder; the generic view is used\n${at}/more is fine\n${at}/more/x.toml is fine\n`,
+      stdout: `${at}/build.toml:11:12: warning: output.template is "build.toon.j2", which is not in this folder, so the generic view is used; add the file\n${at}/more is fine\n${at}/more/x.toml is fine\n`,
     });
   });
 

@@ -174,7 +174,7 @@ function entryOf(node: Node): Read {
   const names = [...node.members.keys()];
   return {
     kind: 'problem',
-    problem: `has neither "command" nor "url"${names.length === 0 ? '' : `, only ${names.slice(0, 5).join(', ')}`}`,
+    problem: `has ${names.length === 0 ? 'no member' : `only ${names.slice(0, 5).join(', ')}`}; write "command" or "url"`,
   };
 }
 

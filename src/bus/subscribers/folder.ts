@@ -182,7 +182,7 @@ export class Folder {
       return decoded(readLimited(path, LIMITS.fileBytes));
     } catch (cause) {
       const code = codeOf(cause);
-      if (code !== 'ENOENT') return { kind: 'refused', why: `cannot be read (${code})` };
+      if (code !== 'ENOENT') return { kind: 'refused', why: `cannot be read (${code}); make the file readable` };
       return lstatSync(path, { throwIfNoEntry: false }) === undefined
         ? undefined
         : { kind: 'refused', why: 'is a link to a missing file; correct or remove the link' };

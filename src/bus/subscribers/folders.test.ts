@@ -256,7 +256,7 @@ describe('without a restart', () => {
     const { find, problems, write, remove } = world({ 'web/a.toml': toml('a', 'a', '[output]\ntemplate = "a.toon.j2"') });
     expect(find('a')?.output.template).toBeUndefined();
     expect(problems()).toEqual([
-      'warning: web/a.toml:7:12: output.template is "a.toon.j2", which is not in this folder; the generic view is used',
+      'warning: web/a.toml:7:12: output.template is "a.toon.j2", which is not in this folder, so the generic view is used; add the file',
     ]);
     write('web/a.toon.j2', 'one');
     expect(find('a')?.output.template).toMatchObject({ name: 'a.toon.j2', text: 'one' });
@@ -359,7 +359,7 @@ describe('files that cannot be read', () => {
     chmodSync(root, 0o755);
     for (const path of closed) chmodSync(path, 0);
     expect(short(askedByOther(root))).toBe(
-      'b\nuser: cannot be read (EACCES); make the folder readable, or remove it\nweb/a.toml: cannot be read (EACCES)\n',
+      'b\nuser: cannot be read (EACCES); make the folder readable, or remove it\nweb/a.toml: cannot be read (EACCES); make the file readable\n',
     );
     for (const path of closed) chmodSync(path, 0o755);
     expect(askedByOther(root)).toBe('c a b\n');

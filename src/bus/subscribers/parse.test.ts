@@ -454,7 +454,7 @@ describe('a file that loads with a warning', () => {
   test('without its template, a subscriber uses the generic view', () => {
     const text = with_('[output]\ntemplate = "bild.toon.j2"');
     expect(warnings(text)).toEqual([
-      '7:12: output.template is "bild.toon.j2", which is not in this folder; the generic view is used',
+      '7:12: output.template is "bild.toon.j2", which is not in this folder, so the generic view is used; add the file',
     ]);
     expect(parse(text).subscriber?.output.template).toBeUndefined();
   });

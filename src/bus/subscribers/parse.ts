@@ -178,7 +178,7 @@ function findTemplate(said: Said, { template }: ParseOptions, walk: Walk): Templ
   if (found.kind === 'template') return found.template;
   const path = ['output', 'template'];
   if (found.kind === 'refused') complain(walk, path, 'value', `is ${seen(name)}, which ${found.why}`);
-  else warn(walk, path, `is ${seen(name)}, which is not in this folder; the generic view is used`);
+  else warn(walk, path, `is ${seen(name)}, which is not in this folder, so the generic view is used; add the file`);
   return undefined;
 }
 

@@ -49,7 +49,10 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
       const lines = countOption('--lines', options.lines, { min: 0, max: 200 });
       const timeoutMs = options.timeout === undefined ? undefined : durationOption('--timeout', options.timeout);
       if (timeoutMs === 0)
-        throw new EarpieceError('bad_argument', '--timeout must be above 0; leave the option out for no time limit');
+        throw new EarpieceError(
+          'bad_argument',
+          `--timeout must be above 0, got ${options.timeout}; leave the option out for no time limit`,
+        );
       // The configuration and the address are checked before the command runs. The store is opened only after the command has
       // ended.
       const current = loadConfig({ cwd: process.cwd(), env: process.env });

@@ -536,7 +536,7 @@ describe('globs', () => {
     const { source, seen } = world({ globs: ['*.md', '../x'], maxFiles: 2, files: { 'a.md': '', 'b.md': '', 'c.md': '' } });
     await source.start();
     expect(seen.troubles).toEqual([
-      'files: the glob "../x" leads out of the folder; write a path below the folder; this glob is left out',
+      'files: the glob "../x" leads out of the folder; write a path below the folder; this glob is ignored',
       'files: the globs match more than 2 files, so only some are watched; use narrower globs',
     ]);
   });

@@ -183,7 +183,7 @@ describe('the core', () => {
       'user/a.toml': toml('a').replace('["build.failed"]', '["tool.*"]'),
     });
     expect(problems()).toEqual([
-      'warning: user/a.toml:5:9: events.types leaves out build.failed, which the core subscriber shipped/a.toml listens to; add this type',
+      'warning: user/a.toml:5:9: events.types lacks build.failed, which the core subscriber shipped/a.toml listens to; add this type',
     ]);
   });
 

@@ -143,7 +143,7 @@ function merge(
         if (left.length > 0)
           warn(
             at.types,
-            `events.types leaves out ${left.join(', ')}, which the core subscriber ${below.from.file} listens to; add ${left.length === 1 ? 'this type' : 'these types'}`,
+            `events.types lacks ${left.join(', ')}, which the core subscriber ${below.from.file} listens to; add ${left.length === 1 ? 'this type' : 'these types'}`,
           );
         counts = withCore(subscriber, true);
       } else if (subscriber.output.core && subscriber.from.folder === 'project') {

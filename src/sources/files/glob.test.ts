@@ -70,9 +70,9 @@ test('in the globs of a source, a later glob overrides an earlier glob, and an u
     '/repo/src/x',
   ]);
   expect(scope.problems).toEqual([
-    'the glob "/etc/*" leads out of the folder; write a path below the folder; this glob is left out',
-    'the glob "!" is empty; this glob is left out',
-    'the glob "../x" leads out of the folder; write a path below the folder; this glob is left out',
+    'the glob "/etc/*" leads out of the folder; write a path below the folder; this glob is ignored',
+    'the glob "!" is empty; this glob is ignored',
+    'the glob "../x" leads out of the folder; write a path below the folder; this glob is ignored',
   ]);
   expect([globProblem('src/**'), globProblem('{a,b}'.repeat(12))]).toEqual([
     undefined,

@@ -27,7 +27,7 @@ export function scopeOf(root: string, globs: readonly string[]): Scope {
   const rules = globs.flatMap((glob) => {
     const wrong = globProblem(glob);
     if (wrong !== undefined) {
-      problems.push(`the glob ${JSON.stringify(glob)} ${wrong}; this glob is left out`);
+      problems.push(`the glob ${JSON.stringify(glob)} ${wrong}; this glob is ignored`);
       return [];
     }
     const takes = glob.startsWith('!');

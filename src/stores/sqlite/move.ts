@@ -39,7 +39,7 @@ import { verify } from './verify.ts';
 const TABLES = ['records', 'items', 'loose', 'conversations', 'bindings', 'withheld', 'settings', 'logs', 'meta'];
 const CHANGES = ['INSERT', 'UPDATE', 'DELETE'];
 
-/** `option`: the option that named the path, for errors. */
+/** Opens an SQLite file as the source or the target of a migration. `option`: the option that named the path, for errors. */
 export const openSqliteEnd = (path: string, option: string): End => new SqliteEnd(resolve(path), option);
 
 class SqliteEnd implements End {

@@ -96,12 +96,12 @@ describe('at its start', () => {
   it.each([
     ['a gateway', GATEWAY, { kb: 1_002, packages: [] }],
     ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 871, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 889, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 884, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_453,
+        kb: 1_454,
         packages: [
           'commander',
           'hono',

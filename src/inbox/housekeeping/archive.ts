@@ -157,12 +157,10 @@ function unwritable(error: unknown, root: string): unknown {
   const code = error instanceof Error && 'code' in error && 'syscall' in error ? String(error.code) : undefined;
   if (code === undefined || error instanceof EarpieceError) return error;
   const isFull = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code);
-  const way = isFull
-    ? 'free some space, because the disk is full or a quota is reached'
-    : 'give yourself write access to the folder';
+  const way = isFull ? 'free some space' : 'give yourself write access to the folder';
   return new EarpieceError(
     isFull ? 'store_full' : 'store_unavailable',
-    `the archive ${root} cannot be written (${code}), so nothing was removed; ${way}, or choose another folder: set archive in earpiece.toml, or pass --archive <folder> to earpiece db prune`,
+    `the archive ${root} cannot be written (${isFull ? `${code}: the disk is full or a quota is reached` : code}), so nothing was removed; ${way}, or choose another folder: set archive in earpiece.toml, or pass --archive <folder> to earpiece db prune`,
     { retryable: true, cause: error },
   );
 }

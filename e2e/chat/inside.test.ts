@@ -301,6 +301,52 @@ describe('the actor of a command', { timeout: 120_000 }, () => {
     expect(await stage.json(['tasks', 'list'], person)).toMatchObject([{ status: 'blocked', assignee: 'coder' }]);
   });
 
+  it('a program that uses the library cannot create, list or revoke a token, nor can its server', async () => {
+    const [library, server] = ['index', 'entries/server'].map((name) =>
+      JSON.stringify(pathToFileURL(join(import.meta.dirname, `../../src/${name}.ts`)).href),
+    );
+    await using stage = await running(`${process.execPath} attack.mjs`);
+    const person = { env: { EARPIECE_ADDRESS: '' } };
+    const [made] = await stage.json(['token', 'create', '--kind', 'admin', '--name', 'anna'], person);
+    const { id, token } = made as { readonly id: string; readonly token: string };
+    writeFileSync(
+      join(stage.folder, 'attack.mjs'),
+      `const { openEarpiece } = await import(${library});
+const { createServer } = await import(${server});
+await using ear = await openEarpiece({});
+const { tokens, fetch: answer } = createServer({ earpiece: ear });
+const asked = async (method, path, body) => {
+  const headers = { authorization: 'Bearer ${token}', host: '127.0.0.1', ...(body && { 'content-type': 'application/json' }) };
+  const { status } = await answer(new Request('http://127.0.0.1' + path, { method, headers, body: JSON.stringify(body) }));
+  throw Object.assign(new Error(), { code: status });
+};
+const tried = {
+  create: () => tokens.create({ kind: 'send', name: 'own', project: 'shop' }),
+  list: () => tokens.list(),
+  revoke: () => tokens.revoke('${id}'),
+  ask: () => asked('GET', '/api/session'),
+  post: () => asked('POST', '/api/tokens', { kind: 'admin', name: 'own' }),
+  get: () => asked('GET', '/api/tokens'),
+  delete: () => asked('DELETE', '/api/tokens/${id}'),
+};
+for (const [name, run] of Object.entries(tried)) await run().then(() => console.log(name, 'done'), (error) => console.log(name, error.code));
+await tokens.create({ kind: 'admin', name: 'own' }).catch((error) => console.log(error.message));
+`,
+    );
+    const read = await ran(stage);
+    expect(read.match(/^(create|list|revoke|ask|post|get|delete) \w+$/gmu), read).toEqual([
+      'create not_trusted',
+      'list not_trusted',
+      'revoke not_trusted',
+      'ask 200',
+      'post 403',
+      'get 403',
+      'delete 403',
+    ]);
+    expect(read).toContain(`a command that the agent ${CODER} runs is not allowed to create a token;`);
+    expect((await stage.json(['token', 'list'], person)).map(({ name }) => name)).toEqual(['anna']);
+  });
+
   it('a program that uses the library does not count as a person either', async () => {
     const library = JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../src/index.ts')).href);
     await using stage = await running(`${process.execPath} attack.mjs`);

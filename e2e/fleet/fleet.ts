@@ -45,7 +45,7 @@ export class Fleet implements AsyncDisposable {
 
   static async open(db: string): Promise<Fleet> {
     const store = await openStore(db);
-    const { token } = await new Tokens(store).create({ kind: 'admin', name: 'fleet' });
+    const { token } = await new Tokens({ store, speaker: undefined }).create({ kind: 'admin', name: 'fleet' });
     return new Fleet(db, store, token);
   }
 

@@ -25,7 +25,7 @@ beforeAll(async () => {
     '[webhooks.gh]\nkind = "github"\nto = "shop/coder"\nsecret_env = "GH_SECRET"\n[webhooks.off]\nkind = "github"\nto = "shop/coder"\nsecret_env = "NOT_SET"\n',
   );
   const ear = await shell.open();
-  ({ token } = await new Tokens(ear.store).create({ kind: 'admin', name: 'tests' }));
+  ({ token } = await new Tokens(ear).create({ kind: 'admin', name: 'tests' }));
   server = new ServerProcess(['--port', '0', '--no-console'], {
     cwd: shell.folder,
     env: shell.env({ GH_SECRET: 'a secret of github' }),
@@ -105,7 +105,7 @@ describe('events', () => {
     async (kind) => {
       const agent = kind === 'agent' ? { agent: 'coder' } : {};
       const ear = await shell.open();
-      const made = await new Tokens(ear.store).create({ kind, name: `${kind} of the test`, project: 'shop', ...agent });
+      const made = await new Tokens(ear).create({ kind, name: `${kind} of the test`, project: 'shop', ...agent });
       const stranger = createClient({ url, token: made.token });
       const data = { tool_name: `lint for ${kind}`, error_type: 'Exit', error_message: 'exit 1' };
       await client.emit(failed(`own ${kind}`, { data }));

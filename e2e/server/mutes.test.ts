@@ -12,7 +12,7 @@ let ear: LoadedInbox;
 let server: ServerProcess;
 let client: Client;
 const as = async (kind: 'admin' | 'send' | 'agent', more: object = {}): Promise<Client> => {
-  const { token } = await new Tokens(ear.store).create({ kind, name: 'mira', ...more });
+  const { token } = await new Tokens(ear).create({ kind, name: 'mira', ...more });
   return createClient({ url: (await server.ready).url, token });
 };
 

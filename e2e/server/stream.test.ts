@@ -17,7 +17,7 @@ verifies(
   async () => {
     await using shell = new Shell();
     const ear = await shell.open();
-    const { token } = await new Tokens(ear.store).create({ kind: 'admin', name: 'streams' });
+    const { token } = await new Tokens(ear).create({ kind: 'admin', name: 'streams' });
     const at = { cwd: shell.folder, env: shell.env() };
     const first = new ServerProcess(['--port', '0', '--no-console'], at);
     const { url } = await first.ready;
@@ -87,7 +87,7 @@ it('a graceful stop ends the streams, finishes requests in flight, and leaves no
   proves('server:stop');
   await using shell = new Shell();
   const ear = await shell.open();
-  const { token } = await new Tokens(ear.store).create({ kind: 'admin', name: 'streams' });
+  const { token } = await new Tokens(ear).create({ kind: 'admin', name: 'streams' });
   await using server = new ServerProcess(['--port', '0', '--no-console'], { cwd: shell.folder, env: shell.env() });
   const { url } = await server.ready;
   const client = createClient({ url, token });

@@ -54,7 +54,7 @@ beforeAll(async () => {
   now = T0 + HOURS * HOUR;
   server = createServer({ inbox: ear, project: 'shop', version: '0.0.0' });
   const { url } = await server.listen({ port: 0 });
-  const { token } = await new Tokens(ear.store).create({ kind: 'admin', name: 'tests', expiresInMs: 1e9 });
+  const { token } = await new Tokens(ear).create({ kind: 'admin', name: 'tests', expiresInMs: 1e9 });
   client = createClient({ url, token });
 });
 afterAll(async () => {

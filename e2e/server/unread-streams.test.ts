@@ -30,7 +30,7 @@ describe('2,000 streams without readers', () => {
 
   beforeAll(async () => {
     const store = await openStore(db);
-    const made = new Tokens(store);
+    const made = new Tokens({ store, speaker: undefined });
     tokens.admin = (await made.create({ kind: 'admin', name: 'reads' })).token;
     tokens.project = (await made.create({ kind: 'project', project: 'shop', name: 'reads nothing' })).token;
     await store.close();

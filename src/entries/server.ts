@@ -18,7 +18,7 @@ export type ServerOptions = ServerSettings & {
 export interface Server {
   /** Answers one request, for a program that already has an HTTP server. */
   fetch(request: Request): Promise<Response>;
-  /** Creates, lists and revokes the tokens of programs. */
+  /** Creates, lists and revokes the tokens of programs. In a command of an agent, each of these methods throws `not_trusted`. */
   readonly tokens: {
     create(request: TokenRequest): Promise<CreatedToken>;
     list(): Promise<readonly TokenInfo[]>;
@@ -27,7 +27,7 @@ export interface Server {
   };
   /** Begins to listen. Throws `bad_argument` for a port in use, and for a host other than loopback if no token exists. */
   listen(at?: { readonly host?: string; readonly port?: number }): Promise<Listening>;
-  /** Makes a URL that logs in one browser, once. */
+  /** Makes a URL that logs in one browser, once. Throws `not_trusted` in a command of an agent. */
   loginUrl(): Promise<string>;
   /** Ends the streams and finishes the requests in flight. The `earpiece` of the options stays open. */
   stop(): Promise<void>;

@@ -112,7 +112,7 @@ export function createServer(options: ServerOptions): Server {
   const { inbox, report = () => {}, telemetry = NO_TELEMETRY } = options;
   const { store } = inbox;
   const metrics = new Metrics();
-  const tokens = options.tokens ?? new Tokens(store, () => inbox.witnesses.mayRemove());
+  const tokens = options.tokens ?? new Tokens(inbox, () => inbox.witnesses.mayRemove());
   const hub = new Hub({ store, tokens, metrics, telemetry, report, ...options.streams });
   let listening: Listening | undefined;
   const guards = new Guards({ tokens, metrics, allowedHosts: options.allowedHosts ?? [], rates: options.rates });

@@ -9,7 +9,7 @@ let tokens: Tokens;
 beforeEach(() => {
   now = 1_000_000;
   store = memoryStore({ clock: { now: () => now } });
-  tokens = new Tokens(store);
+  tokens = new Tokens({ store, speaker: undefined });
 });
 
 describe('tokens', () => {
@@ -50,7 +50,7 @@ describe('tokens', () => {
     expect((await tokens.list()).map(({ name }) => name)).toEqual(['long']);
     const told: string[] = [];
     tokens.onRevoked((id) => told.push(id));
-    expect(await new Tokens(store).revoke(long.id)).toBe(true);
+    expect(await new Tokens({ store, speaker: undefined }).revoke(long.id)).toBe(true);
     expect([await tokens.check(long.token), await tokens.lives(long.id), await tokens.revoke(long.id)]).toEqual([
       undefined,
       false,
@@ -61,7 +61,7 @@ describe('tokens', () => {
     // Another process may have the right clock, so a token is refused but kept unless a second clock agrees.
     await tokens.create({ kind: 'admin', name: 'another' });
     expect(await store.setting(`token ${short.id}`)).toBeDefined();
-    await new Tokens(store, async () => true).create({ kind: 'admin', name: 'a third' });
+    await new Tokens({ store, speaker: undefined }, async () => true).create({ kind: 'admin', name: 'a third' });
     expect(await store.setting(`token ${short.id}`)).toBeUndefined();
   });
 

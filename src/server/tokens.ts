@@ -2,6 +2,9 @@
  * Creates, checks and revokes tokens. A token is `ep_<id>_<secret>`. The setting `token <id>` holds the token's SHA-256 and
  * target; the setting `tokens` lists the ids. Revoking a token deletes the token from the store, so every process refuses the
  * token at once.
+ *
+ * In a command of an agent, creating, listing and revoking tokens throw `not_trusted`, because a token can give the rights of a
+ * person. A login stays possible: it needs a token or a code that somebody else made, and gives no further rights.
  */
 import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { nameFrom } from '../core/address.ts';
@@ -9,6 +12,7 @@ import { defined } from '../core/defined.ts';
 import type { CreatedToken, TokenInfo, TokenRequest } from '../wire/api.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Store } from '../core/ports.ts';
+import { notAPerson, type Inbox, type InsideAgent } from '../inbox/index.ts';
 
 /** The caller of a request, as described by its token. */
 export type Principal = Pick<
@@ -38,6 +42,7 @@ const LASTS_AT_MOST_MS = 3_650 * 86_400_000;
 
 export class Tokens {
   readonly #store: Store;
+  readonly #speaker: InsideAgent | undefined;
   readonly #mayForget: () => Promise<boolean>;
   readonly #revoked = new Set<(id: string) => void>();
 
@@ -45,12 +50,14 @@ export class Tokens {
    * `mayForget` says whether the clock of this process is reliable enough to remove expired tokens. By default, expired tokens
    * are refused but kept.
    */
-  constructor(store: Store, mayForget: () => Promise<boolean> = async () => false) {
+  constructor({ store, speaker }: Pick<Inbox, 'store' | 'speaker'>, mayForget: () => Promise<boolean> = async () => false) {
     this.#store = store;
+    this.#speaker = speaker;
     this.#mayForget = mayForget;
   }
 
   async create(request: TokenRequest): Promise<CreatedToken> {
+    this.#onlyAPerson('to create a token');
     return this.#make(checked(request), {});
   }
 
@@ -96,6 +103,17 @@ export class Tokens {
   }
 
   async list(): Promise<readonly TokenInfo[]> {
+    this.#onlyAPerson('to list tokens');
+    return this.#list();
+  }
+
+  /** Describes the caller's own token. */
+  async describe({ id }: Principal): Promise<TokenInfo | undefined> {
+    const kept = await this.#kept(id);
+    return kept === undefined ? undefined : infoOf(kept);
+  }
+
+  async #list(): Promise<readonly TokenInfo[]> {
     const all = await Promise.all((await this.#ids()).map((id) => this.#kept(id)));
     const now = this.#store.now();
     return all.flatMap((kept) => (kept === undefined || isOver(kept, now) ? [] : [infoOf(kept)]));
@@ -103,11 +121,21 @@ export class Tokens {
 
   /** Whether any token exists, apart from the tokens of browser sessions. */
   async any(): Promise<boolean> {
-    return (await this.list()).some(({ session }) => !session);
+    return (await this.#list()).some(({ session }) => !session);
   }
 
   /** Revokes a token and its browser sessions. Returns false if the token does not exist. */
   async revoke(id: string): Promise<boolean> {
+    this.#onlyAPerson('to revoke a token');
+    return this.#revoke(id);
+  }
+
+  /** Ends the browser session of the caller. */
+  async logOut({ id }: Principal): Promise<void> {
+    await this.#revoke(id);
+  }
+
+  async #revoke(id: string): Promise<boolean> {
     const kept = await this.#kept(id);
     if (kept === undefined) return false;
     const others = await Promise.all((await this.#ids()).map((each) => this.#kept(each)));
@@ -125,6 +153,10 @@ export class Tokens {
   onRevoked(tell: (id: string) => void): () => void {
     this.#revoked.add(tell);
     return () => this.#revoked.delete(tell);
+  }
+
+  #onlyAPerson(what: string): void {
+    if (this.#speaker !== undefined) throw notAPerson(what, this.#speaker);
   }
 
   async #make(request: TokenRequest, more: { session?: true; parent?: string }): Promise<CreatedToken> {
@@ -168,7 +200,7 @@ export class Tokens {
   async #makeRoom(parent: string): Promise<void> {
     const all = await Promise.all((await this.#ids()).map((id) => this.#kept(id)));
     const sessions = all.flatMap((kept) => (kept?.parent === parent ? [kept] : [])).toSorted((a, b) => a.createdAt - b.createdAt);
-    for (const { id } of sessions.slice(0, Math.max(0, sessions.length - MAX_SESSIONS + 1))) await this.revoke(id);
+    for (const { id } of sessions.slice(0, Math.max(0, sessions.length - MAX_SESSIONS + 1))) await this.#revoke(id);
   }
 
   async #kept(id: string): Promise<Kept | undefined> {

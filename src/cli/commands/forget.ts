@@ -2,7 +2,7 @@
 import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
-import type { Erased, Store } from '../../core/ports.ts';
+import type { Erased } from '../../core/ports.ts';
 import { fileOf, redacted } from '../../stores/open.ts';
 import type { UserInbox } from '../../user-inbox.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
@@ -92,7 +92,7 @@ type Kept = {
 async function kept(ear: UserInbox, log: LogKey): Promise<Kept> {
   const { store } = ear;
   const [records, presence] = [await store.read({ log, limit: 2 }), await store.presence({ log })];
-  const tokens = await tokensFor(store, log);
+  const tokens = await tokensFor(ear, log);
   const past = records.length === 0 || (records.length === 1 && records[0]?.body.type === 'agent_forgotten');
   if (past && presence.length === 0 && tokens.length === 0)
     throw new EarpieceError('not_found', `there is no data of ${log}; earpiece agents --all lists the agents`);
@@ -110,7 +110,7 @@ async function erase(
   tokens: readonly string[],
 ): Promise<Erased & { readonly readable: readonly string[] }> {
   const { Tokens } = await import('../../server/tokens.ts');
-  const all = new Tokens(ear.store);
+  const all = new Tokens(ear);
   for (const id of tokens) await all.revoke(id);
   const record = { type: 'agent_forgotten', by: whoAmI() };
   const appended = await ear.store.append(log, [record]);
@@ -145,9 +145,9 @@ async function removeFromArchive(ear: UserInbox, log: LogKey): Promise<{ folder:
 }
 
 /** Lists the tokens that give access only to this agent. */
-async function tokensFor(store: Store, log: LogKey): Promise<readonly string[]> {
+async function tokensFor(ear: UserInbox, log: LogKey): Promise<readonly string[]> {
   const { Tokens } = await import('../../server/tokens.ts');
-  const all = await new Tokens(store).list();
+  const all = await new Tokens(ear).list();
   return all.filter(({ project, agent }) => agent !== null && `${project}/${agent}` === log).map(({ id }) => id);
 }
 

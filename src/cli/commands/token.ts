@@ -7,7 +7,6 @@ import { defined } from '../../core/defined.ts';
 import type { TokenInfo } from '../../wire/api.ts';
 import { TOKEN_KINDS, type TokenKind } from '../../wire/words.ts';
 import { EarpieceError } from '../../core/errors.ts';
-import type { Store } from '../../core/ports.ts';
 import type { UserInbox } from '../../user-inbox.ts';
 import type { Tokens } from '../../server/tokens.ts';
 import { choice, type CommandLine } from '../command-line.ts';
@@ -55,7 +54,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
         throw new EarpieceError('bad_argument', `--agent works only with --kind agent, got --kind ${kind}; leave --agent out`);
       await withInbox(options, async (ear) => {
         const made = await (
-          await tokensOf(ear.store)
+          await tokensOf(ear)
         ).create({
           kind,
           name,
@@ -80,7 +79,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
     .action(async (options: GlobalOptions) => {
       onlyAPerson('to list tokens');
       await readInbox(options, async (ear) => {
-        const all = await (await tokensOf(ear.store)).list();
+        const all = await (await tokensOf(ear)).list();
         if (options.json) return all.forEach((each) => printJson(each));
         if (all.length === 0)
           return print(paint('dim', 'there is no token; to create a token: earpiece token create --kind admin --name <name>'));
@@ -108,7 +107,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
     .action(async (id: string, options: GlobalOptions) => {
       onlyAPerson('to revoke a token');
       await readInbox(options, async (ear) => {
-        if (!(await (await tokensOf(ear.store)).revoke(id)))
+        if (!(await (await tokensOf(ear)).revoke(id)))
           throw new EarpieceError(
             'not_found',
             `there is no token ${JSON.stringify(id.slice(0, 80))}; earpiece token list shows all tokens`,
@@ -148,9 +147,9 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
 }
 
 /** Opens the list of tokens. The code for tokens is loaded only at this call, so that other commands start faster. */
-async function tokensOf(store: Store): Promise<Tokens> {
+async function tokensOf(ear: UserInbox): Promise<Tokens> {
   const { Tokens: Made } = await import('../../server/tokens.ts');
-  return new Made(store);
+  return new Made(ear);
 }
 
 function agentOf(

@@ -11,7 +11,7 @@ import type { Principal } from '../tokens.ts';
 export function sessionRoutes(api: Api, deps: Deps, guards: Guards): void {
   const { inbox, sessions, tokens } = deps;
   const whoIs = async (who: Principal): Promise<SessionReply> => {
-    const info = (await tokens.list()).find(({ id }) => id === who.id) as TokenInfo;
+    const info = (await tokens.describe(who)) as TokenInfo;
     return {
       who: info,
       project: who.project ?? deps.project,
@@ -77,7 +77,7 @@ export function sessionRoutes(api: Api, deps: Deps, guards: Guards): void {
           'bad_argument',
           'this is a token and not a session; revoke the token with DELETE /api/tokens/{id}',
         );
-      await tokens.revoke(who.id);
+      await tokens.logOut(who);
       setCookie(c, '', 0);
       return reply(c, { ended: true });
     },

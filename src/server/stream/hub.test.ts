@@ -26,7 +26,7 @@ beforeEach(async () => {
     if (query.upTo === undefined) await held;
     return read(query, options);
   };
-  tokens = new Tokens(store);
+  tokens = new Tokens({ store, speaker: undefined });
   const { token } = await tokens.create({ kind: 'admin', name: 'x' });
   who = (await tokens.check(token)) as Principal;
   hub = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: () => {} });

@@ -121,6 +121,31 @@ describe('events', () => {
     },
   );
 
+  it.each(['send', 'agent'] as const)(
+    'with another source or another id are other events, if a token of the kind %s sends them',
+    async (kind) => {
+      const agent = kind === 'agent' ? { agent: 'coder' } : {};
+      const made = await new Tokens(await shell.open()).create({ kind, name: 'monitor', project: 'shop', ...agent });
+      const monitor = createClient({ url, token: made.token });
+      const [near, far] = ['x'.repeat(250), 'y'.repeat(2_000)];
+      const told = [
+        ['ci main', '1'],
+        ['ci', 'main 1'],
+        ['ci%20main', '1'],
+        ['ci', `${near}1`],
+        ['ci', `${near}2`],
+        [`${far}1`, '1'],
+        [`${far}2`, '1'],
+      ].map(([source, id]) => failed(id ?? '', { source, subject: `shop/monitored-${kind}` }));
+      for (const heard of ['queued', 'duplicate'])
+        for (const event of told)
+          expect((await monitor.emit(event)).events[0]?.heard, JSON.stringify(event)).toMatchObject([
+            heard === 'queued' ? { kind: expect.stringMatching(/^(queued|folded)$/u) as string } : { kind: 'skipped' },
+          ]);
+      await client.revokeToken(made.id);
+    },
+  );
+
   it('invalid events are refused, and a batch with an invalid event is not emitted', async () => {
     const before = (await client.log({ limit: 1, newest: true })).head;
     expect(await failure(client.emit(failed('x1', { type: '' })))).toMatchObject({ status: 400 });

@@ -153,6 +153,16 @@ export function notificationIdOf(event: Pick<Event, 'id' | 'source'>, subscriber
     : `${id.slice(0, LIMITS.idChars - 18)}${subscriber === undefined ? '.' : '~'}${checksum(id)}`;
 }
 
+/**
+ * Returns an id for an event of another sender, whose source Earpiece replaces. Events with another source or another id get
+ * another id. Only the first space of the id separates the two parts.
+ */
+export function idOfSender({ source, id = '' }: Pick<EventInput, 'source' | 'id'>): string {
+  const both = `${source.replaceAll(/[% ]/gu, encodeURIComponent)} ${id}`;
+  const { textChars } = EVENT_LIMITS;
+  return both.length <= textChars ? both : `${both.slice(0, textChars - 17)}~${checksum(both)}`;
+}
+
 /** Makes a notification from an event, without a subscriber. A program that has no bus calls this function. */
 export function notificationFrom(event: Event): NotificationInput {
   return {

@@ -2,7 +2,7 @@
 import { parseAddress } from '../../core/address.ts';
 import type { EmittedReply } from '../../wire/api.ts';
 import type { Emitted, EventInput, Handled, Severity } from '../../core/event.ts';
-import { makeEvent } from '../../core/event.ts';
+import { idOfSender, makeEvent } from '../../core/event.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { nestsDeeper, type Json } from '../../core/json.ts';
 import { asData } from '../../sources/webhooks/cloud-event.ts';
@@ -252,7 +252,7 @@ function allowed(who: Principal, event: EventInput): EventInput {
   return {
     ...rest,
     source,
-    id: `${event.source} ${event.id ?? ''}`.slice(0, 200),
+    id: idOfSender(event),
     ...(severity === undefined || severity === 'debug' ? {} : { severity: lowered(severity) }),
     ...(key === undefined ? {} : { key: ownKey(who, key) }),
     ...(who.kind === 'agent' && who.agent !== null ? { origin: { agent: who.agent, depth: 1 } } : {}),

@@ -426,6 +426,22 @@ describe('a repeated request', () => {
 describe('the events of a request', () => {
   proves('sources:webhooks');
 
+  it('CloudEvents with another source or another id have another id', () => {
+    const cloud = bearer({ kind: 'cloudevents' });
+    const long = 'x'.repeat(300);
+    const ids = [
+      ['ci main', '1'],
+      ['ci', 'main 1'],
+      ['ci%20main', '1'],
+      ['ci', `${long}1`],
+      ['ci', `${long}2`],
+    ].map(([source = '', id = '']) => {
+      const body = { specversion: '1.0', id, source, type: 'com.example.t' };
+      return events(cloud({ body, headers: { 'content-type': 'application/cloudevents+json' } }))[0]?.id;
+    });
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
   it('a CloudEvent in its three forms is the same event', () => {
     const attributes = {
       specversion: '1.0',

@@ -9,7 +9,7 @@ import { EVENT_TYPES } from '../../bus/event-types.ts';
 import { formatAddress, parseAddress } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
-import { checksum, EVENT_LIMITS, makeEvent, type EventInput } from '../../core/event.ts';
+import { checksum, EVENT_LIMITS, idOfSender, makeEvent, type EventInput } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 import { alertEvents } from './alertmanager.ts';
 import { checkSize, jsonOf } from './body.ts';
@@ -139,14 +139,8 @@ function cloudEvents({ headers, body }: WebhookRequest): readonly Read[] {
 
 /** Reads a CloudEvent. The sender's source becomes part of the id. Fields that could affect other notifications are left out. */
 function fromCloudEvent(json: Json): Read {
-  const {
-    source,
-    subject,
-    about: _about,
-    purpose: _purpose,
-    deliver: _deliver,
-    ...event
-  } = eventFromCloudEvent(json, { subject: '-' });
+  const given = eventFromCloudEvent(json, { subject: '-' });
+  const { source: _source, subject, about: _about, purpose: _purpose, deliver: _deliver, ...event } = given;
   const [first = ''] = event.type.split('.');
   if (RESERVED.has(first))
     throw new Refused(
@@ -154,7 +148,7 @@ function fromCloudEvent(json: Json): Read {
       'bad_event',
       `the type ${JSON.stringify(event.type.slice(0, 80))} belongs to a built-in source (${first}.*); choose another name, such as com.example.${event.type.slice(0, 60)}`,
     );
-  return { ...event, id: `${source} ${event.id ?? ''}`, to: subject };
+  return { ...event, id: idOfSender(given), to: subject };
 }
 
 const OPEN = ['github', 'alert', 'webhook', 'cli'];

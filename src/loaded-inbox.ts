@@ -1,8 +1,10 @@
 /** The composition root: creates an inbox with its configuration, store and bus. `src/library` wraps this inbox for users. */
 import type { Bus, SubscriberSource, SubscriberToggles, TemplateEngine } from './bus/index.ts';
 import { loadConfig, type Config } from './config/index.ts';
+import type { Emitter } from './core/event.ts';
 import type { ViewName } from './core/records.ts';
 import { eventsOf, projectSubscribers, templatesOf } from './events.ts';
+import { callersEmitter } from './inbox/index.ts';
 import { partsOf, UserInbox, type InboxOptions, type Parts } from './user-inbox.ts';
 
 export type OpenOptions = InboxOptions & {
@@ -29,6 +31,10 @@ export class LoadedInbox extends UserInbox {
     this.bus = events.bus;
     this.toggles = events.toggles;
     this.templates = events.templates;
+  }
+
+  override get callersEvents(): Emitter {
+    return callersEmitter(this.bus, this.speaker);
   }
 
   /**

@@ -18,7 +18,16 @@ import type { Policy } from './core/policy.ts';
 import type { Clock, LineRenderer, Store } from './core/ports.ts';
 import type { ViewName } from './core/records.ts';
 import type { Events } from './events.ts';
-import { insideAgent, Inbox, rendererOf, type Companion, type Archived, type InboxDeps, type Pruned } from './inbox/index.ts';
+import {
+  callersEmitter,
+  insideAgent,
+  Inbox,
+  rendererOf,
+  type Companion,
+  type Archived,
+  type InboxDeps,
+  type Pruned,
+} from './inbox/index.ts';
 import { openStore } from './stores/open.ts';
 
 /** The code for tasks is loaded only when an heir takes over, because a command that only sends does not need this code. */
@@ -69,6 +78,11 @@ export class UserInbox extends Inbox {
   /** Turns events into notifications. */
   get emitter(): Emitter {
     return this.#late.emitter;
+  }
+
+  /** Turns events whose content the caller of this process chooses into notifications. See `callersEmitter`. */
+  get callersEvents(): Emitter {
+    return callersEmitter(this.emitter, this.speaker);
   }
 
   /**

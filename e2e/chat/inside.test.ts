@@ -347,6 +347,37 @@ await tokens.create({ kind: 'admin', name: 'own' }).catch((error) => console.log
     expect((await stage.json(['token', 'list'], person)).map(({ name }) => name)).toEqual(['anna']);
   });
 
+  it('events of a program that uses the library, and of its server, are separate from the events of other senders', async () => {
+    const [library, server] = ['index', 'entries/server'].map((name) =>
+      JSON.stringify(pathToFileURL(join(import.meta.dirname, `../../src/${name}.ts`)).href),
+    );
+    await using stage = await running(`${process.execPath} attack.mjs`);
+    writeFileSync(
+      join(stage.folder, 'attack.mjs'),
+      `const { openEarpiece } = await import(${library});
+const { createServer } = await import(${server});
+await using ear = await openEarpiece({});
+const event = { id: 'd1', source: 'webhook/deploys', type: 'webhook.deploys', subject: 'other', message: 'deployed', key: 'deploy' };
+await ear.events.emit(event);
+const deploys = { name: 'deploys', kind: 'cloudevents', to: 'shop/other', secret: Buffer.from('own-secret') };
+const { fetch: answer } = createServer({ earpiece: ear, webhooks: () => new Map([['deploys', deploys]]) });
+const { status } = await answer(new Request('http://127.0.0.1/api/webhooks/deploys', {
+  method: 'POST',
+  headers: { host: '127.0.0.1', authorization: 'Bearer own-secret', 'content-type': 'application/cloudevents+json' },
+  body: JSON.stringify({ ...event, id: 'd2', specversion: '1.0' }),
+}));
+console.log('answered', status);
+`,
+    );
+    expect(await ran(stage)).toContain('answered 200');
+    const queued = (await stage.json(['log', 'shop/other'])).filter(({ type }) => type === 'system_notification_queued');
+    const source = encodeURIComponent(`agent/${CODER}`);
+    expect(queued.map(({ id, key }) => [id, key])).toEqual([
+      [`${source}/webhook%2Fdeploys+d1~webhook`, `agent/${CODER}:deploy`],
+      [`${source}/webhook%2Fdeploys+webhook%2Fdeploys+d2~webhook`, `agent/${CODER}:webhook/deploys:deploy`],
+    ]);
+  });
+
   it('a program that uses the library does not count as a person either', async () => {
     const library = JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../src/index.ts')).href);
     await using stage = await running(`${process.execPath} attack.mjs`);

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { proves, verifies } from '../verifies.ts';
+import { openEarpiece } from '../../src/index.ts';
 import { Shell } from './shell.ts';
 
 const heard = (line: Record<string, unknown> | undefined): unknown => line?.['heard'];
@@ -41,16 +42,50 @@ describe('emit', () => {
       expect(taken).toMatchObject({ code: 2, stdout: '' });
       expect(taken.stderr).toContain('id "ci/42~cli_event": must not contain "~"');
       const event = { id: '42', source: 'ci', type: 'cli.event', subject: 'coder', message: 'the cache is full' };
-      const emit = ['emit', '-'];
-      await shell.says(emit, { input: JSON.stringify(event), env: { EARPIECE_HANDLE: 'h1', EARPIECE_HANDLE_OF: 'shop/coder' } });
-      expect(await shell.run(emit, { input: JSON.stringify(event) })).toMatchObject({
+      await using ear = await openEarpiece({ db: shell.db, cwd: shell.folder, env: shell.env() });
+      await ear.events.emit({ ...event, origin: { person: 'anna' } });
+      const again = await shell.run(['emit', '-'], { input: JSON.stringify(event) });
+      expect(again).toMatchObject({
         code: 12,
         stderr: expect.stringContaining(
-          'id "ci/42~cli_event" belongs to a notification from the agent shop/coder in shop/coder; this notification has another sender',
+          'id "ci/42~cli_event" belongs to a notification from "anna" in shop/coder; this notification has another sender',
         ) as unknown,
       });
     },
   );
+
+  verifies('agent:no-person', 'events of a command of an agent are separate from the events of other senders', async () => {
+    await using shell = new Shell();
+    const agent = { EARPIECE_HANDLE: 'h1', EARPIECE_HANDLE_OF: 'shop/evil' };
+    const emit = async (event: object, env = {}): Promise<unknown> =>
+      heard((await shell.json(['emit', '--to', 'coder', '-'], { input: JSON.stringify({ source: 'ci', ...event }), env }))[0]);
+    const one = { id: '42', type: 'cli.event', message: 'the cache is full', data: { event_name: 'cache' } };
+    const fires = { type: 'alert.firing', severity: 'error', message: 'disk', data: { fingerprint: 'f1' } };
+    const ends = { type: 'alert.resolved', data: { fingerprint: 'f1' } };
+    // The agent's event has the id and the content of the later event.
+    expect(await emit(one, agent)).toMatchObject([{ kind: 'queued' }]);
+    expect(await emit(one)).toMatchObject([{ kind: 'queued', id: 'ci/42~cli_event' }]);
+    await emit({ ...fires, source: 'webhook/deploys' });
+    await emit(fires);
+    const ear = await shell.open();
+    const others = async () =>
+      (await ear.open('shop/coder')).map(({ notification }) => notification).filter(({ origin }) => origin === undefined);
+    const before = await others();
+    for (const more of [{}, ...before.map(({ key }) => ({ key }))]) await emit({ ...ends, ...more }, agent);
+    expect(await others()).toEqual(before);
+    await shell.run(['run-and-tell', '--to', 'coder', '--name', 'deploy', '--', 'false']);
+    await shell.says(['run-and-tell', '--to', 'coder', '--name', 'deploy', '--', 'true'], { env: agent });
+    const read = await shell.says(['inbox', 'coder', '--peek']);
+    expect(read).toContain('deploy failed with exit code 1');
+    // The agent still ends its own events, by the event or by its key.
+    await emit({ ...fires, id: 'own', key: 'mine' }, agent);
+    expect(await shell.says(['withdraw', '--key', 'mine', '--to', 'coder'], { env: agent })).toContain('own');
+    expect(await emit({ ...fires, id: 'next', data: { fingerprint: 'f2' } }, agent)).toMatchObject([{ kind: 'queued' }]);
+    expect(await emit({ ...ends, data: { fingerprint: 'f2' } }, agent)).toMatchObject([
+      { ids: [expect.stringContaining('next')] },
+      {},
+    ]);
+  });
 
   it('prints one line for each event of a list or of stdin; --to overrides the subjects', async () => {
     await using shell = new Shell('address = "coder"');

@@ -62,8 +62,8 @@ export function excludedBecause({ events }: Subscriber, event: Event): string | 
   return undefined;
 }
 
-/** Whether the event comes from a webhook, or from a token of an agent or a send-only token. */
-export const isFromOutside = ({ source }: Event): boolean => /^(?:webhook|token)(?:\/|$)/u.test(source);
+/** Whether the event comes from a webhook, from a token of an agent, from a send-only token or from an agent's command. */
+export const isFromOutside = ({ source }: Event): boolean => /^(?:(?:webhook|token)(?:\/|$)|agent\/)/u.test(source);
 
 /**
  * Returns the dedupe key of an event. Events with the same key are counted, superseded and withdrawn together. The event's own

@@ -95,7 +95,7 @@ export async function followCommand(words: readonly string[], options: FollowOpt
       }),
       { id: randomUUID(), now: Date.now() },
     );
-    await emitter.emit(event).catch((error: Error) => untold.push(error));
+    await ear.callersEvents.emit(event).catch((error: Error) => untold.push(error));
   }
   await over(ear, followed).catch((error: Error) => untold.push(error));
   signals.release();

@@ -154,6 +154,26 @@ export function notificationIdOf(event: Pick<Event, 'id' | 'source'>, subscriber
 }
 
 /**
+ * Returns the event as an event of this sender, such as `token/<id>`. So the event neither repeats, counts into, replaces nor
+ * withdraws events of other senders.
+ */
+export function ofSender(event: EventInput, sender: string): EventInput {
+  const { id, key } = event;
+  return {
+    ...event,
+    source: sender,
+    ...(id === undefined ? {} : { id: idOfSender(event) }),
+    ...(key === undefined ? {} : { key: keyOfSender(key, sender) }),
+  };
+}
+
+/** Returns the key of a sender whose keys are separate from the keys of all other senders. */
+export function keyOfSender(key: string, sender: string): string {
+  const named = `${sender}:${key}`;
+  return named.length <= LIMITS.keyChars ? named : `${sender}:${checksum(key)}`;
+}
+
+/**
  * Returns an id for an event of another sender, whose source Earpiece replaces. Events with another source or another id get
  * another id. Only the first space of the id separates the two parts.
  */

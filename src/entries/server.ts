@@ -59,8 +59,8 @@ export function createServer(options: ServerOptions): Server {
   check('createServer', options, SERVER);
   const { earpiece, version = '0', ...rest } = options;
   const inbox = innerOf(earpiece);
-  const { bus, toggles } = inbox;
-  const server = create({ ...rest, inbox, project: earpiece.project, version, emitter: bus, bus, toggles });
+  const { bus, toggles, callersEvents: emitter } = inbox;
+  const server = create({ ...rest, inbox, project: earpiece.project, version, emitter, bus, toggles });
   return {
     fetch: async (request) => server.app.fetch(request),
     tokens: {

@@ -29,6 +29,7 @@ export { worktreeOf } from './presence/worktree.ts';
 export {
   actorOf,
   ancestorsInCommand,
+  callersEmitter,
   HANDLE_OF_VARIABLE,
   HANDLE_VARIABLE,
   insideAgent,

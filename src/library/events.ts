@@ -28,7 +28,7 @@ export class Events {
   async emit(event: EventInput): Promise<Emitted> {
     check('emit', event, EVENT, 'the event');
     mustBeOpen(this.#inbox);
-    return this.#inbox.bus.emit({ ...event, subject: fullName('emit', this.#inbox.project, event.subject) });
+    return this.#inbox.callersEvents.emit({ ...event, subject: fullName('emit', this.#inbox.project, event.subject) });
   }
 
   /** Returns the subscribers that apply in this project now. */

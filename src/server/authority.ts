@@ -1,6 +1,6 @@
 /** Checks the permissions of a principal, for every route. A refusal says what the token may do. */
 import { formatAddress, logOf, parseAddress, splitLog, type Address, type LogKey } from '../core/address.ts';
-import { checksum } from '../core/event.ts';
+import { keyOfSender } from '../core/event.ts';
 import { levelRank, LIMITS, type Level, type NotificationInput, type Origin } from '../core/notification.ts';
 import { ANYONE, type Item } from '../core/items.ts';
 import type { Stored } from '../core/records.ts';
@@ -134,10 +134,10 @@ export function mustQueue(who: Principal, to: Address, input: NotificationInput)
  * Adds a prefix to a key that an agent's token or a send-only token sets. The prefix keeps these tokens from changing the counts
  * of other producers' notifications, and from replacing or withdrawing them.
  */
-export function ownKey({ id }: Principal, key: string): string {
-  const named = `token/${id}:${key}`;
-  return named.length <= LIMITS.keyChars ? named : `token/${id}:${checksum(key)}`;
-}
+const ownKey = (who: Principal, key: string): string => keyOfSender(key, senderOf(who));
+
+/** The source of the events of a token. */
+export const senderOf = ({ id }: Principal): string => `token/${id}`;
 
 export const lowered = (level: Level): Level => (levelRank(level) > levelRank(MAX_LEVEL) ? MAX_LEVEL : level);
 

@@ -69,7 +69,7 @@ my-monitor --follow | head -n 100 | earpiece emit --json -`,
 
 async function* emitHere(ear: LoadedInbox, events: readonly EventInput[]): AsyncIterable<Emitted> {
   for (let at = 0; at < events.length; at += AT_ONCE) {
-    const results = await Promise.allSettled(events.slice(at, at + AT_ONCE).map(async (event) => ear.bus.emit(event)));
+    const results = await Promise.allSettled(events.slice(at, at + AT_ONCE).map(async (event) => ear.callersEvents.emit(event)));
     for (const result of results) {
       if (result.status === 'rejected') throw result.reason;
       yield result.value;

@@ -88,7 +88,7 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
 
 /** Emits the event to the database, or to a running server if `--server` names one. */
 async function emitTo(options: Options, event: EventInput): Promise<Emitted> {
-  if (options.server === undefined) return withInbox(options, async (ear) => ear.emitter.emit(event));
+  if (options.server === undefined) return withInbox(options, async (ear) => ear.callersEvents.emit(event));
   const { emit, remotely } = await import('../remote.ts');
   // An agent name without a project belongs to the project of the token, which only the server knows.
   return remotely(options.server, async (remote) => {

@@ -11,6 +11,7 @@
 import { readFileSync } from 'node:fs';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
+import { checksum, keyOfSender, ofSender, type Emitter } from '../../core/event.ts';
 import {
   isInterrupt,
   isReminder,
@@ -85,6 +86,25 @@ export function asAgent(input: NotificationInput, { log }: InsideAgent): Notific
     origin: { depth: 0, ...input.origin, ...(log === '' ? {} : { agent: log }) },
   };
 }
+
+/**
+ * Returns an emitter for events whose content the caller of this process chooses. In an agent's command, these events are separate
+ * from the events of all other senders. Events that Earpiece itself makes in the command, for example about a follower, are not
+ * separate, because other processes continue them.
+ */
+export const callersEmitter = (emitter: Emitter, inside: InsideAgent | undefined): Emitter =>
+  inside === undefined ? emitter : { emit: async (event) => emitter.emit(ofSender(event, senderOf(inside))) };
+
+/** Returns the keys that a caller means by a key: in an agent's command, also the key that `callersEmitter` makes of this key. */
+export const callersKeys = (key: string, inside: InsideAgent | undefined): readonly string[] =>
+  inside === undefined ? [key] : [key, keyOfSender(key, senderOf(inside))];
+
+/** The source of the events of an agent's command, and the prefix of their keys. */
+const senderOf = ({ log }: InsideAgent): string =>
+  `agent/${log === '' ? 'unknown' : log.length <= SENDER_CHARS ? log : checksum(log)}`;
+
+/** The maximum length of a name in a source. The source also begins the keys and ids of events, which have limits. */
+const SENDER_CHARS = 100;
 
 /**
  * Throws `not_trusted` unless the agent may withdraw the notification. An agent may withdraw its own notifications, and

@@ -5,7 +5,7 @@ import { ANYONE, isOnlyCounted, type Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { ClosedRecord, Draft, GateLiftedRecord } from '../../core/records.ts';
 import type { Context, Withdrawn } from '../context.ts';
-import { mayTakeBack } from './inside.ts';
+import { callersKeys, mayTakeBack } from './inside.ts';
 
 type Why = { readonly by: string; readonly reason: string };
 
@@ -26,7 +26,7 @@ export async function withdraw(
   const items =
     'id' in what
       ? await store.items(log, { kind: 'ids', ids: [what.id as NotificationId] })
-      : [...(await pendingWithKey(context, log, what.key)), ...(await holdingWithKey(context, log, what.key))];
+      : (await Promise.all(callersKeys(what.key, speaker).map((key) => withKey(context, log, key)))).flat();
   if ('id' in what && items.length === 0) return [{ id: what.id as NotificationId, result: 'unknown' }];
   const into = 'id' in what ? countedInto(items) : undefined;
   if (into !== undefined) return items.slice(0, 1).map(({ id }) => ({ id, result: 'folded', into }));
@@ -53,6 +53,11 @@ export async function pendingWithKey(
   const unread = await store.items(log, { kind: 'unread', limit: searched });
   const counted = unread.filter((item) => item.notification.key === key && isOnlyCounted(item));
   return [...counted.toReversed(), ...(await store.items(log, { kind: 'key', key }))];
+}
+
+/** Returns the pending notifications of a key, and the delivered notifications of this key that hold the gate up. */
+async function withKey(context: Context, log: LogKey, key: string): Promise<readonly Item[]> {
+  return [...(await pendingWithKey(context, log, key)), ...(await holdingWithKey(context, log, key))];
 }
 
 async function holdingWithKey(context: Context, log: LogKey, key: string): Promise<readonly Item[]> {

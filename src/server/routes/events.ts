@@ -2,12 +2,12 @@
 import { parseAddress } from '../../core/address.ts';
 import type { EmittedReply } from '../../wire/api.ts';
 import type { Emitted, EventInput, Handled, Severity } from '../../core/event.ts';
-import { idOfSender, makeEvent } from '../../core/event.ts';
+import { makeEvent, ofSender } from '../../core/event.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { nestsDeeper, type Json } from '../../core/json.ts';
 import { asData } from '../../sources/webhooks/cloud-event.ts';
 import { eventFromCloudEvent, receive, replayWindow, WEBHOOK_LIMITS, type Refusal } from '../../sources/webhooks/index.ts';
-import { lowered, mustQueue, ownKey } from '../authority.ts';
+import { lowered, mustQueue, senderOf } from '../authority.ts';
 import { answers, createRoute, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf, type Guards } from '../guards.ts';
 import { beginning, ProblemError, type ProblemCode } from '../problems.ts';
@@ -246,15 +246,11 @@ function allowed(who: Principal, event: EventInput): EventInput {
   const to = parseAddress(event.subject);
   mustQueue(who, to, { message: event.type });
   if (who.kind === 'admin' || who.kind === 'project') return event;
-  const { about: _about, purpose: _purpose, deliver: _deliver, key, ...rest } = event;
-  const source = `token/${who.id}`;
+  const { about: _about, purpose: _purpose, deliver: _deliver, ...rest } = event;
   const { severity } = event;
   return {
-    ...rest,
-    source,
-    id: idOfSender(event),
+    ...ofSender(rest, senderOf(who)),
     ...(severity === undefined || severity === 'debug' ? {} : { severity: lowered(severity) }),
-    ...(key === undefined ? {} : { key: ownKey(who, key) }),
     ...(who.kind === 'agent' && who.agent !== null ? { origin: { agent: who.agent, depth: 1 } } : {}),
   };
 }

@@ -1331,7 +1331,8 @@ export const REQUIREMENTS = {
     behaviour: 'A change with an outdated expected status or version is refused, and no agent gets a notification.',
   },
   'tasks:interrupts': {
-    behaviour: 'Only the agent that works on a stopped task gets an interrupt, once.',
+    behaviour:
+      'Only the agent that works on a stopped task gets an interrupt, once. No agent can stop the work of another agent.',
   },
   'tasks:executions': {
     behaviour:

@@ -395,6 +395,7 @@ const tried = {
   toggle: () => ear.events.toggle('large_result', { on: false, by: 'anna' }),
   unblock: () => ear.tasks.move('t1', 'in_progress', { by: { kind: 'person', name: 'anna' } }),
   assign: () => ear.tasks.assign('t1', 'third', { by: { kind: 'agent', name: 'coder' } }),
+  stop: () => ear.tasks.move('t3', 'cancelled', { by: { kind: 'agent', name: 'other' } }),
   create: () => ear.tasks.create({ title: 'Order' }, { by: { kind: 'person', name: 'anna' } }),
   edit: () => ear.tasks.edit('t2', { title: 'Order' }, { by: { kind: 'person', name: 'anna' } }),
   move: () => ear.tasks.move('t2', 'cancelled', { by: { kind: 'person', name: 'anna' } }),
@@ -412,12 +413,14 @@ await ear.queue('shop/other', { id: 'loud', kind: 'ci.failed', level: 'critical'
     const person = { env: { EARPIECE_ADDRESS: '' } };
     await stage.says(['tasks', 'add', '--to', 'other', 'Deploy'], person);
     await stage.says(['tasks', 'add', 'Build'], person);
+    await stage.says(['tasks', 'add', '--to', 'other', 'Test'], person);
+    await stage.says(['tasks', 'status', 't3', 'in_progress'], person);
     await stage.says(['send', '--to', 'shop/third', '--id', 'plain', 'hello']);
     for (const status of ['in_progress', 'blocked']) await stage.says(['tasks', 'status', 't1', status], person);
     await stage.says(['remind', '--to', 'shop/other', '--key', 'standup', 'in 2h', 'of a person'], person);
     const read = await ran(stage);
     expect(
-      read.match(/^(resume|person|lift|withdraw|mute|toggle|unblock|assign|create|edit|move|cancel|replace) \w+$/gmu),
+      read.match(/^(resume|person|lift|withdraw|mute|toggle|unblock|assign|stop|create|edit|move|cancel|replace) \w+$/gmu),
       read,
     ).toEqual([
       'resume not_trusted',
@@ -428,6 +431,7 @@ await ear.queue('shop/other', { id: 'loud', kind: 'ci.failed', level: 'critical'
       'toggle not_trusted',
       'unblock not_trusted',
       'assign not_trusted',
+      'stop not_trusted',
       'create not_trusted',
       'edit not_trusted',
       'move not_trusted',
@@ -443,6 +447,7 @@ await ear.queue('shop/other', { id: 'loud', kind: 'ci.failed', level: 'critical'
     ]);
     const tasks = await stage.json(['tasks', 'list'], person);
     expect(tasks.map(({ title, status }) => [title, status])).toEqual([
+      ['Test', 'in_progress'],
       ['Build it', 'todo'],
       ['Deploy', 'blocked'],
     ]);

@@ -62,6 +62,33 @@ t1  blocked  high  coder  now  Fix the login
     expect(await shell.json(['inbox', '--all', '--peek'])).toEqual([]);
   });
 
+  it('an agent cannot stop the work of another agent, in its shell or in a command', async () => {
+    proves('tasks:interrupts', 'agent:no-person');
+    await using shell = new Shell();
+    const worker = { EARPIECE_ADDRESS: 'shop/worker#main' };
+    const command = (of: string) => ({ EARPIECE_HANDLE: 'h1', EARPIECE_HANDLE_OF: of });
+    await shell.says(['tasks', 'add', '--to', 'worker', 'Deploy']);
+    await shell.says(['tasks', 'status', 't1', 'in_progress'], { env: worker });
+    const stops = [...['cancelled', 'blocked', 'todo', 'done'].map((to) => ['status', 't1', to]), ['assign', 't1', 'evil']];
+    const others: readonly (readonly [Record<string, string>, string])[] = [
+      [{ EARPIECE_ADDRESS: 'shop/evil#main' }, 'evil'],
+      [command('shop/evil#main'), 'shop/evil'],
+      [command('docs/worker#main'), 'docs/worker'],
+      [{ ...command(''), ...worker }, 'its name is not known'],
+    ];
+    for (const [env, name] of others)
+      for (const args of stops)
+        expect(await shell.run(['tasks', ...args], { env }), `${name} ${args.join(' ')}`).toEqual({
+          code: 2,
+          stdout: '',
+          stderr: `earpiece: worker works on task t1 "Deploy", and another agent (${name}) cannot stop this work; send worker a message, or ask a person to change the task\n`,
+        });
+    expect(await shell.json(['inbox', '--all', '--peek'])).toEqual([]);
+    expect(await shell.json(['tasks', 'list'])).toMatchObject([{ status: 'in_progress', assignee: 'worker' }]);
+    await shell.says(['tasks', 'status', 't1', 'blocked'], { env: command('shop/worker#main') });
+    await shell.says(['tasks', 'status', 't1', 'cancelled'], { env: { EARPIECE_ADDRESS: 'shop/evil#main' } });
+  }, 120_000);
+
   it('says with each error what to do, and changes nothing', async () => {
     proves('cli:exit-codes');
     await using shell = new Shell();

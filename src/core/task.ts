@@ -27,12 +27,11 @@ export const TASK_LIMITS = { title: 200, description: 20_000, reason: 2_000, sum
 export type TaskActor = { readonly kind: 'person' | 'agent'; readonly name: string };
 
 /**
- * Why an agent lost its task. `stopped`: the task went back to an earlier status, or a person or another agent moved the task to
- * `done`.
+ * Why an agent lost its task. `stopped`: the task went back to an earlier status, or a person moved the task to `done`.
  */
 export const INTERRUPTIONS = ['blocked', 'cancelled', 'stopped', 'reassigned'] as const;
 
-/** A person or agent took the task away from the agent that works on it. `notification` informs that agent. */
+/** A person took the task away from the agent that works on it. `notification` informs that agent. */
 export type Interruption = {
   readonly why: (typeof INTERRUPTIONS)[number];
   readonly by: TaskActor;

@@ -64,7 +64,7 @@ export class Tasks {
 
   /**
    * Assigns a task to an agent, or to no agent if `assignee` is null. If another agent works on the task, Earpiece asks that
-   * agent to stop.
+   * agent to stop. This method and `move` throw `not_trusted` if `by` is an agent and would stop the work of another agent.
    */
   async assign(id: string, assignee: string | null, change: TaskChange): Promise<Task> {
     check('assign', change, CHANGE);

@@ -7,8 +7,9 @@
  *
  * An execution is one agent's work on the task. An execution starts when an assigned task becomes `in_progress` (without a
  * conversation yet) or when an agent takes the task. The agent's report ends the execution. If the agent's conversation has ended
- * without a report, a later command can end the execution as lost. If a person or another agent takes the task from the agent,
- * the execution is interrupted but does not end. The agent is notified once, and its report ends the execution.
+ * without a report, a later command can end the execution as lost. If a person takes the task from the agent, the execution is
+ * interrupted but does not end. The agent is notified once, and its report ends the execution. An agent cannot stop the work of
+ * another agent.
  */
 import type { ConversationId } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -48,6 +49,8 @@ export type Command =
 
 export type Facts = {
   readonly by: TaskActor;
+  /** The `project/agent` of the agent that runs this process, or "" if its name is not known. Undefined without such an agent. */
+  readonly inside?: string;
   /** The status or the version that the caller saw. The command is refused if the task now has another status or version. */
   readonly expected?: TaskStatus | number;
   /** The id of the notification, if the decision needs one. */
@@ -72,7 +75,9 @@ export type Decision =
     }
   /** Nothing changes, for example because the task already has the requested state. */
   | { readonly kind: 'unchanged' }
-  | { readonly kind: 'refused'; readonly code: 'conflict' | 'bad_argument' | 'not_found'; readonly message: string };
+  | { readonly kind: 'refused'; readonly code: Refusal; readonly message: string };
+
+type Refusal = 'conflict' | 'bad_argument' | 'not_found' | 'not_trusted';
 
 export type Telling = {
   readonly why: Interruption['why'] | 'unblocked';
@@ -135,7 +140,7 @@ function edit(task: Task, { kind: _kind, assignee, ...given }: Extract<Command, 
   return { ...assigned, facts: [edited, ...assigned.facts] };
 }
 
-function assign(task: Task, to: string | null, { by, notification }: Facts): Decision {
+function assign(task: Task, to: string | null, facts: Facts): Decision {
   const from = task.assignee;
   if (to === from) return { kind: 'unchanged' };
   if (NEXT_STATUSES[task.status].length === 0)
@@ -144,11 +149,12 @@ function assign(task: Task, to: string | null, { by, notification }: Facts): Dec
   // The task is not in progress until its new agent takes it.
   const back: Fact[] = task.status === 'in_progress' ? [{ type: 'task_status_changed', from: 'in_progress', to: 'todo' }] : [];
   const running = runningOf(task, from);
-  const leaves = from !== null && task.status === 'in_progress' && !isBy(by, from);
-  if (!leaves) return { kind: 'decided', facts: [assigned, ...back], agent: from };
+  if (from === null || task.status !== 'in_progress' || isItself(task, from, facts))
+    return { kind: 'decided', facts: [assigned, ...back], agent: from };
+  if (facts.by.kind === 'agent') return notItsWork(task, from, facts);
   return {
     kind: 'decided',
-    facts: [...interrupted(running, 'reassigned', { notification }), assigned, ...back],
+    facts: [...interrupted(running, 'reassigned', facts), assigned, ...back],
     agent: from,
     takesBack: 'the task has another assignee',
     tells: {
@@ -187,7 +193,8 @@ function move(task: Task, { to, reason }: Extract<Command, { kind: 'move' }>, fa
   }
   // An agent that has read a request to stop but has not reported needs no second request. An unread request is replaced.
   const stops = from === 'in_progress' || (running?.interrupted != null && !told);
-  if (!stops || isBy(by, agent)) return { kind: 'decided', facts: [changed], agent };
+  if (!stops || isItself(task, agent, facts)) return { kind: 'decided', facts: [changed], agent };
+  if (by.kind === 'agent') return notItsWork(task, agent, facts);
   const why = to === 'blocked' || to === 'cancelled' ? to : 'stopped';
   return {
     kind: 'decided',
@@ -339,10 +346,22 @@ const lost = (running: TaskExecution): Fact =>
       : `the conversation ${running.agent}#${running.conversation} ended without a report`,
   );
 
-/** Whether the agent itself made the change, and so needs no notification. */
-const isBy = (by: TaskActor, agent: string): boolean => by.kind === 'agent' && by.name === agent;
+/**
+ * Whether the agent itself made the change, and so needs no notification. A command of an agent may name another agent in `by`, and
+ * an agent of another project may have the same name.
+ */
+const isItself = ({ project }: Task, agent: string, { by, inside }: Facts): boolean =>
+  by.kind === 'agent' && by.name === agent && (inside === undefined || inside === `${project}/${agent}`);
 
-const refuse = (code: Extract<Decision, { kind: 'refused' }>['code'], message: string): Decision => ({
+function notItsWork(task: Task, agent: string, { by, inside = by.name }: Facts): Decision {
+  const other = `another agent (${inside === '' ? 'its name is not known' : inside})`;
+  return refuse(
+    'not_trusted',
+    `${agent} works on ${named(task)}, and ${other} cannot stop this work; send ${agent} a message, or ask a person to change the task`,
+  );
+}
+
+const refuse = (code: Refusal, message: string): Decision => ({
   kind: 'refused',
   code,
   message,

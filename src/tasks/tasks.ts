@@ -255,7 +255,7 @@ export class Tasks {
       const active = await this.#active(project, agent);
       const decision = decide(task, command, {
         by,
-        ...defined({ expected }),
+        ...defined({ expected, inside: this.#inbox.speaker?.log }),
         notification,
         told: await this.#wasTold(project, task, agent),
         isActive: (conversation) => active.has(conversation),

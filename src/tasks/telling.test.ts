@@ -54,6 +54,20 @@ describe('the request to a stopped agent', () => {
     await inbox.close();
   });
 
+  it('a task that another agent unblocked names this agent', async () => {
+    const inbox = inboxWith();
+    const tasks = new Tasks(inbox);
+    const coder = inbox.conversation('shop/coder#s1', { pulls: true });
+    await tasks.create('shop', { title: 'x', assignee: 'coder' }, ANN);
+    await tasks.move('shop', 't1', 'in_progress', { by: ANN });
+    await tasks.move('shop', 't1', 'blocked', { by: ANN });
+    await coder.pull({ mark: true });
+    await tasks.move('shop', 't1', 'in_progress', { by: { kind: 'agent', name: 'lead' } });
+    const [shown] = (await coder.pull({ mark: true })).notifications;
+    expect(shown?.message).toBe('Task t1 "x" may go on, because the agent lead changed the task');
+    await inbox.close();
+  });
+
   it('hides secrets with and without the tool; a needed tool without an instruction is refused', async () => {
     const inbox = inboxWith({ redact: ['sk-\\w+'] });
     const needs = { tool: 'deploy', otherwise: 'use sk-other' };

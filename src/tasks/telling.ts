@@ -16,7 +16,7 @@ export function tellingOf(
   return {
     id,
     kind: `task.${why}`,
-    message: `Task ${task.id} ${JSON.stringify(task.title)} ${says}${reason === undefined ? '' : `: ${reason}`}`,
+    message: `Task ${task.id} ${JSON.stringify(task.title)} ${says}${by.kind === 'agent' ? `, because the agent ${by.name} changed the task` : ''}${reason === undefined ? '' : `: ${reason}`}`,
     key: keyOf(task),
     // A conversation with another purpose, in which people may talk about the task, does not get the notification.
     purpose: 'task',

@@ -25,8 +25,8 @@ export type Report = { readonly result: string; readonly summary: string; readon
 
 export type Reported = {
   /**
-   * `interrupted` means that a person or another agent had already stopped the execution. `go_on` means that the reason to stop
-   * has ended and the execution continues.
+   * `interrupted` means that a person had already stopped the execution. `go_on` means that the reason to stop has ended and the
+   * execution continues.
    */
   readonly kind: 'ended' | 'interrupted' | 'go_on';
   readonly tasks: readonly Task[];

@@ -118,7 +118,7 @@ earpiece tasks add --backlog "Look at the slow query"`)
   changes('assign <id> [agent]')
     .summary('give a task to an agent')
     .description(
-      'Gives a task to an agent. If another agent works on the task, that agent is asked to stop, and the task returns to the status todo.',
+      'Gives a task to an agent. If another agent works on the task, that agent is asked to stop, and the task returns to the status todo. No agent can stop the work of another agent.',
     )
     .option('--nobody', 'remove the assignee')
     .example(`earpiece tasks assign t7 tester
@@ -139,7 +139,7 @@ earpiece tasks assign t7 --nobody`)
     .summary('change the status of a task')
     .description(
       "Sets the status of a task. If you block, cancel, put back or finish the task, its agent is interrupted: the agent's next tool call is refused, with instructions. " +
-        `If the task is in_progress again, an unread interrupt is withdrawn. A status is one of ${TASK_STATUSES.join(', ')}. To list the possible next statuses: earpiece tasks show.`,
+        `If the task is in_progress again, an unread interrupt is withdrawn. No agent can stop the work of another agent. A status is one of ${TASK_STATUSES.join(', ')}. To list the possible next statuses: earpiece tasks show.`,
     )
     .option('--reason <text>', 'the reason, which the agent reads')
     .addOption(choice('--expect <status>', TASK_STATUSES, 'change the task only if it has this status now'))

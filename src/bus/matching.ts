@@ -1,5 +1,6 @@
 /** Decides which subscribers get an event, and which key the event has. Pure. */
-import { checksum, severityRank, type Event } from '../core/event.ts';
+import { severityRank, type Event } from '../core/event.ts';
+import { checksum } from '../core/checksum.ts';
 import type { Json } from '../core/json.ts';
 import type { Subscriber, SubscriberSet } from './subscriber.ts';
 

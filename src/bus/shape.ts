@@ -1,6 +1,7 @@
 /** Makes the notifications that a subscriber queues for events. Pure. */
 import { defined } from '../core/defined.ts';
-import { checksum, kindOf, levelOf, messageOf, notificationIdOf, type Event } from '../core/event.ts';
+import { kindOf, levelOf, messageOf, notificationIdOf, type Event } from '../core/event.ts';
+import { checksum } from '../core/checksum.ts';
 import { levelRank, LIMITS, type Deliver, type Level, type NotificationInput, type Subscribed } from '../core/notification.ts';
 import { isFromOutside } from './matching.ts';
 import { dataOf, type Tally } from './storm.ts';

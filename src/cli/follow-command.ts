@@ -4,7 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { formatAddress } from '../core/address.ts';
-import { checksum, makeEvent } from '../core/event.ts';
+import { makeEvent } from '../core/event.ts';
+import { checksum } from '../core/checksum.ts';
 import { clean } from '../handles/text.ts';
 import { loadConfig } from '../config/index.ts';
 import { addRun, following, followOutput, keepState, removeRun, stateOf, type Followed } from '../sources/follow/index.ts';

@@ -4,6 +4,7 @@
  */
 import { isBlank } from './blank.ts';
 import { formatAddress, parseAddress } from './address.ts';
+import { checksum } from './checksum.ts';
 import { defined } from './defined.ts';
 import { EarpieceError } from './errors.ts';
 import { isTooDeep, type Json, jsonSize, shownJson, tooDeep } from './json.ts';
@@ -61,7 +62,7 @@ export interface Emitter {
   emit(event: EventInput): Promise<Emitted>;
 }
 
-export const EVENT_LIMITS = { typeChars: 128, textChars: 256, dataBytes: 65_536 } as const;
+export const EVENT_LIMITS = { typeChars: 128, textChars: LIMITS.idChars, dataBytes: 65_536 } as const;
 
 const TYPE = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
 
@@ -153,36 +154,6 @@ export function notificationIdOf(event: Pick<Event, 'id' | 'source'>, subscriber
     : `${id.slice(0, LIMITS.idChars - 18)}${subscriber === undefined ? '.' : '~'}${checksum(id)}`;
 }
 
-/**
- * Returns the event as an event of this sender, such as `token/<id>`. So the event neither repeats, counts into, replaces nor
- * withdraws events of other senders.
- */
-export function ofSender(event: EventInput, sender: string): EventInput {
-  const { id, key } = event;
-  return {
-    ...event,
-    source: sender,
-    ...(id === undefined ? {} : { id: idOfSender(event) }),
-    ...(key === undefined ? {} : { key: keyOfSender(key, sender) }),
-  };
-}
-
-/** Returns the key of a sender whose keys are separate from the keys of all other senders. */
-export function keyOfSender(key: string, sender: string): string {
-  const named = `${sender}:${key}`;
-  return named.length <= LIMITS.keyChars ? named : `${sender}:${checksum(key)}`;
-}
-
-/**
- * Returns an id for an event of another sender, whose source Earpiece replaces. Events with another source or another id get
- * another id. Only the first space of the id separates the two parts.
- */
-export function idOfSender({ source, id = '' }: Pick<EventInput, 'source' | 'id'>): string {
-  const both = `${source.replaceAll(/[% ]/gu, encodeURIComponent)} ${id}`;
-  const { textChars } = EVENT_LIMITS;
-  return both.length <= textChars ? both : `${both.slice(0, textChars - 17)}~${checksum(both)}`;
-}
-
 /** Makes a notification from an event, without a subscriber. A program that has no bus calls this function. */
 export function notificationFrom(event: Event): NotificationInput {
   return {
@@ -205,10 +176,3 @@ export const kindOf = (type: string): string => {
 };
 
 const short = (text: string): string => (text.length > 120 ? `${text.slice(0, 119).toWellFormed()}…` : text);
-
-/** Returns a 64-bit hash of a text in hex: FNV-1a over UTF-16 code units. The hash is long enough to distinguish ids and texts. */
-export function checksum(text: string): string {
-  let hash = 0xcbf29ce484222325n;
-  for (let at = 0; at < text.length; at++) hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(at))) * 0x100000001b3n);
-  return hash.toString(16).padStart(16, '0');
-}

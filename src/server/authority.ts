@@ -1,7 +1,7 @@
 /** Checks the permissions of a principal, for every route. A refusal says what the token may do. */
 import { formatAddress, logOf, parseAddress, splitLog, type Address, type LogKey } from '../core/address.ts';
-import { keyOfSender } from '../core/event.ts';
 import { levelRank, LIMITS, type Level, type NotificationInput, type Origin } from '../core/notification.ts';
+import { keyOfSender } from '../core/senders.ts';
 import { ANYONE, type Item } from '../core/items.ts';
 import type { Stored } from '../core/records.ts';
 import { ProblemError } from './problems.ts';

@@ -4,7 +4,7 @@
  */
 import { parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { EarpieceError, keepConflict } from '../core/errors.ts';
-import { checksum } from '../core/event.ts';
+import { checksum } from '../core/checksum.ts';
 import type { Json } from '../core/json.ts';
 import type { Logs } from '../inbox/index.ts';
 

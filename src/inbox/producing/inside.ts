@@ -11,7 +11,9 @@
 import { readFileSync } from 'node:fs';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
-import { checksum, keyOfSender, ofSender, type Emitter } from '../../core/event.ts';
+import type { Emitter } from '../../core/event.ts';
+import { checksum } from '../../core/checksum.ts';
+import { keyOfSender, ofSender } from '../../core/senders.ts';
 import {
   isInterrupt,
   isReminder,

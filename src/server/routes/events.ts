@@ -2,7 +2,8 @@
 import { parseAddress } from '../../core/address.ts';
 import type { EmittedReply } from '../../wire/api.ts';
 import type { Emitted, EventInput, Handled, Severity } from '../../core/event.ts';
-import { makeEvent, ofSender } from '../../core/event.ts';
+import { makeEvent } from '../../core/event.ts';
+import { ofSender } from '../../core/senders.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { nestsDeeper, type Json } from '../../core/json.ts';
 import { asData } from '../../sources/webhooks/cloud-event.ts';

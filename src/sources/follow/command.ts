@@ -4,7 +4,8 @@
  * continues, and nothing more is reported.
  */
 import { defined } from '../../core/defined.ts';
-import { checksum, type Emitter } from '../../core/event.ts';
+import type { Emitter } from '../../core/event.ts';
+import { checksum } from '../../core/checksum.ts';
 import { fault } from '../../core/faults.ts';
 import {
   importStampIn,

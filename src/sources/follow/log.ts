@@ -6,7 +6,7 @@ import { clean } from '../../handles/text.ts';
 import { readPattern, type Pattern } from '../../input/index.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
-import { checksum } from '../../core/event.ts';
+import { checksum } from '../../core/checksum.ts';
 import { CannotLook, type Follower, type Look, type News } from './follower.ts';
 import { isLinked } from './links.ts';
 import type { Group, What } from './list.ts';

@@ -5,7 +5,8 @@
  */
 import { EarpieceError, keepConflict } from '../../core/errors.ts';
 import { defined } from '../../core/defined.ts';
-import { checksum, type Emitter, type Event } from '../../core/event.ts';
+import type { Emitter, Event } from '../../core/event.ts';
+import { checksum } from '../../core/checksum.ts';
 import { fault } from '../../core/faults.ts';
 import type { Json } from '../../core/json.ts';
 import type { Store } from '../../core/ports.ts';

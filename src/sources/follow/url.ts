@@ -1,6 +1,6 @@
 /** Follows a URL, and reports when it fails, when it works again, and how one value in its JSON changes. */
 import { defined } from '../../core/defined.ts';
-import { checksum } from '../../core/event.ts';
+import { checksum } from '../../core/checksum.ts';
 import type { Json } from '../../core/json.ts';
 import { at } from '../webhooks/fields.ts';
 import { CannotLook, type Follower, type Look, type News, type Standing } from './follower.ts';

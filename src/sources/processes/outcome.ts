@@ -1,7 +1,7 @@
 /** Makes the event about a command that has ended, without I/O. */
 import { defined } from '../../core/defined.ts';
 import type { EventInput } from '../../core/event.ts';
-import { checksum } from '../../core/event.ts';
+import { checksum } from '../../core/checksum.ts';
 import type { Level } from '../../core/notification.ts';
 import { MAX_PROBLEMS, placeOf, problemsIn, sayProblem, type Problem } from '../problems/index.ts';
 

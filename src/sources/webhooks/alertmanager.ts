@@ -1,7 +1,7 @@
 /** Converts the webhooks of Prometheus' Alertmanager, in version 4 of its payload: one event for each alert. */
 import { defined } from '../../core/defined.ts';
 import type { EventInput } from '../../core/event.ts';
-import { checksum } from '../../core/event.ts';
+import { checksum } from '../../core/checksum.ts';
 import { isTable, rfc3339 } from './cloud-event.ts';
 import { at, severityOf, textAt } from './fields.ts';
 import { Refused, WEBHOOK_LIMITS, type Payload } from './receiver.ts';

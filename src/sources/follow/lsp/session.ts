@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import type { Diagnostic } from 'vscode-languageserver-protocol';
-import { checksum } from '../../../core/event.ts';
+import { checksum } from '../../../core/checksum.ts';
 import type { Json } from '../../../core/json.ts';
 import { FolderWatch, scopeOf } from '../../files/index.ts';
 import { gitIn } from '../../git/index.ts';

@@ -1,0 +1,34 @@
+/** Separates the events and keys of different senders, such as tokens, webhooks and agents. Pure. */
+import { checksum } from './checksum.ts';
+import type { EventInput } from './event.ts';
+import { LIMITS } from './notification.ts';
+
+/**
+ * Returns the event as an event of this sender, such as `token/<id>`. So the event neither repeats, counts into, replaces nor
+ * withdraws events of other senders.
+ */
+export function ofSender(event: EventInput, sender: string): EventInput {
+  const { id, key } = event;
+  return {
+    ...event,
+    source: sender,
+    ...(id === undefined ? {} : { id: idOfSender(event) }),
+    ...(key === undefined ? {} : { key: keyOfSender(key, sender) }),
+  };
+}
+
+/** Returns the key of a sender whose keys are separate from the keys of all other senders. */
+export function keyOfSender(key: string, sender: string): string {
+  const named = `${sender}:${key}`;
+  return named.length <= LIMITS.keyChars ? named : `${sender}:${checksum(key)}`;
+}
+
+/**
+ * Returns an id for an event of another sender, whose source Earpiece replaces. Events with another source or another id get
+ * another id. Only the first space of the id separates the two parts.
+ */
+export function idOfSender({ source, id = '' }: Pick<EventInput, 'source' | 'id'>): string {
+  const both = `${source.replaceAll(/[% ]/gu, encodeURIComponent)} ${id}`;
+  const { idChars } = LIMITS;
+  return both.length <= idChars ? both : `${both.slice(0, idChars - 17)}~${checksum(both)}`;
+}

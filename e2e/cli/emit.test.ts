@@ -77,6 +77,13 @@ describe('emit', () => {
     await shell.says(['run-and-tell', '--to', 'coder', '--name', 'deploy', '--', 'true'], { env: agent });
     const read = await shell.says(['inbox', 'coder', '--peek']);
     expect(read).toContain('deploy failed with exit code 1');
+    const named = { EARPIECE_HANDLE: 'h1', EARPIECE_HANDLE_OF: 'shop/evil:twin' };
+    expect(await emit({ type: 'cli.event', key: 'twin:deploy', message: 'one' }, agent)).toMatchObject([{ kind: 'queued' }]);
+    expect(await emit({ type: 'cli.event', key: 'deploy', message: 'two' }, named)).toMatchObject([{ kind: 'queued' }]);
+    const keys = (await ear.open('shop/coder')).flatMap(({ notification: { key = '' } }) =>
+      key.endsWith('deploy') ? [key] : [],
+    );
+    expect(keys).toEqual(['agent/shop/evil:twin:deploy', 'agent/shop/evil%3Atwin:deploy']);
     // The agent still ends its own events, by the event or by its key.
     await emit({ ...fires, id: 'own', key: 'mine' }, agent);
     expect(await shell.says(['withdraw', '--key', 'mine', '--to', 'coder'], { env: agent })).toContain('own');

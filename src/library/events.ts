@@ -23,7 +23,8 @@ export class Events {
 
   /**
    * Sends an event to the subscribers. Resolves to the result of each subscriber, when all notifications that they queued are
-   * durable. Throws `bad_event`.
+   * durable. Throws `bad_event`. In a command of an agent, the event gets the source `agent/<project>/<agent>`, so it affects no
+   * notification of another sender.
    */
   async emit(event: EventInput): Promise<Emitted> {
     check('emit', event, EVENT, 'the event');

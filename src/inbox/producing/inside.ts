@@ -101,9 +101,11 @@ export const callersEmitter = (emitter: Emitter, inside: InsideAgent | undefined
 export const callersKeys = (key: string, inside: InsideAgent | undefined): readonly string[] =>
   inside === undefined ? [key] : [key, keyOfSender(key, senderOf(inside))];
 
-/** The source of the events of an agent's command, and the prefix of their keys. */
-const senderOf = ({ log }: InsideAgent): string =>
-  `agent/${log === '' ? 'unknown' : log.length <= SENDER_CHARS ? log : checksum(log)}`;
+/** The source of the events of an agent's command, and the prefix of their keys. A ":" ends the prefix, so no name contains it. */
+function senderOf({ log }: InsideAgent): string {
+  const name = log.replaceAll(/[%:]/gu, encodeURIComponent);
+  return `agent/${log === '' ? 'unknown' : name.length <= SENDER_CHARS ? name : checksum(name)}`;
+}
 
 /** The maximum length of a name in a source. The source also begins the keys and ids of events, which have limits. */
 const SENDER_CHARS = 100;

@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_007, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 874, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 887, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_028, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 889, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 907, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_458,
+        kb: 1_472,
         packages: [
           'commander',
           'hono',

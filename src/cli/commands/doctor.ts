@@ -62,6 +62,7 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
   ];
   const setup = await setupFindings(options);
   const isConnected = setup.some(({ ok, advice }) => ok && advice === undefined);
+  let isOpen = true;
   try {
     const missing = missingDatabase(options, config);
     if (missing !== undefined) findings.push({ what: 'store', value: `no database ${missing} yet`, ok: true });
@@ -77,9 +78,17 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
   } catch (error) {
     if (!(error instanceof EarpieceError)) throw error;
     findings.push({ what: 'store', value: error.message, ok: false });
+    isOpen = false;
   }
-  findings.push(...setup, ...codexTerminalsOf(process.cwd()));
+  findings.push(...(isOpen ? setup : setup.map(unconnected)), ...codexTerminalsOf(process.cwd()));
   return findings;
+}
+
+/** Changes the finding about an agent whose hooks pass their own test, because no hook works without the store. */
+function unconnected(finding: Finding): Finding {
+  if (!finding.ok || finding.advice !== undefined) return finding;
+  const value = `${finding.value.replace(' is connected: ', ' has ')}, but no notification arrives, because the store cannot be used`;
+  return { ...finding, value, ok: false, advice: 'first solve the problem of the store, which is named above' };
 }
 
 /** Reports that Earpiece cannot know the terminal of each Codex session: see docs/hosts.md. */

@@ -126,6 +126,13 @@ export const REQUIREMENTS = {
     behaviour:
       'earpiece migrate moves everything to another engine: each record keeps its position and time, and readers get the same answers as before.',
   },
+  'store:migrate-used': {
+    behaviour: 'earpiece migrate names the agents and programs that use the database, and changes nothing until a person agrees.',
+  },
+  'store:migrate-back': {
+    behaviour:
+      'After a migration of a database file, the printed command moves everything back to the old file, with all later changes.',
+  },
   'store:migrate-killed': {
     behaviour: 'A migration that is killed anywhere continues with the same command, and no record is lost or duplicated.',
   },
@@ -710,6 +717,9 @@ export const REQUIREMENTS = {
   'hosts:install': {
     behaviour:
       "An installation changes only Earpiece's entries in an agent's settings and asks first. If it cannot change a setting, it gives the reason.",
+  },
+  'hosts:secrets': {
+    behaviour: 'The plans of earpiece install and uninstall show no value of a setting whose name is the name of a secret.',
   },
   'hosts:uninstall': {
     behaviour:

@@ -1176,6 +1176,13 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage(`--to ${SMALL('POSTGRES', 'host/ear', 'postgres')}`),
     },
     {
+      what: 'a migration to a single word',
+      args: ['migrate', '--to', 'nope'],
+      ...usage(
+        '--to "nope" is neither a URL nor clearly a file; for a file of this folder write ./nope or nope.db, for a server postgres://… or nats://…',
+      ),
+    },
+    {
       what: 'a backup over a file',
       given: 'a backup that exists',
       args: ['db', 'backup', 'copy.db'],

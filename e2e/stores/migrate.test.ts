@@ -52,7 +52,11 @@ const migrate = (
   to: string,
   { fault, args = [] }: { fault?: string; args?: readonly string[] } = {},
 ): Promise<Ran> =>
-  shell.run(['migrate', '--from', from, '--to', to, ...args], fault === undefined ? {} : { env: { EARPIECE_FAULT: fault } });
+  // The presence that `fill` writes counts as an active agent, and some tests keep a store open.
+  shell.run(
+    ['migrate', '--from', from, '--to', to, '--yes', ...args],
+    fault === undefined ? {} : { env: { EARPIECE_FAULT: fault } },
+  );
 
 /** Makes a store with every kind of data, and returns the answers of its methods. */
 async function filled(engine: Engine, more = 0): Promise<{ url: string; clock: TestClock; before: Record<string, unknown> }> {

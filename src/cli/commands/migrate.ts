@@ -3,20 +3,27 @@ import { EarpieceError } from '../../core/errors.ts';
 import { loadConfig } from '../../config/index.ts';
 import { cancelMove, move, type Moved, wayOn } from '../../stores/moving/move.ts';
 import { openEnd } from '../../stores/moving/open.ts';
+import { wayBack } from '../../stores/moving/marks.ts';
 import type { End, Mark } from '../../stores/moving/port.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
 import { onlyAPerson, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { complain, plain, print, printJson } from '../terminal.ts';
+import { mayMigrate } from './migrate-users.ts';
 import { progressOf } from './migrate-progress.ts';
 
-type MigrateOptions = GlobalOptions & { readonly from?: string; readonly to?: string; readonly cancel?: boolean };
+type MigrateOptions = GlobalOptions & {
+  readonly from?: string;
+  readonly to?: string;
+  readonly cancel?: boolean;
+  readonly yes?: boolean;
+};
 
 export function migrate(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Moves the whole database to another engine: a SQLite file, PostgreSQL or NATS JetStream. Every record keeps its position and its time. ' +
-        'The target must be empty. The source refuses all writes from the start. At the end, the command compares both databases. ' +
+        'The target must be empty. The source refuses all writes from the start, so the command asks first if agents or servers use the source. At the end, the command compares both databases. ' +
         'If the migration is interrupted, run the same command again to continue. The exit code is 8 if the target differs from the source.',
     )
     .option('--from <database>', 'the source: a path, postgres://… or nats://… (default: the database that other commands use)')
@@ -25,20 +32,35 @@ export function migrate(command: CommandLine, answer: Answer): void {
       '--cancel',
       'cancel an unfinished migration: the source accepts writes again, and the target that --to names is removed',
     )
+    .option('--yes', 'do not ask, even if agents or servers use the source')
     .example('earpiece migrate --to postgres://ear@db.example/earpiece')
-    .action(async ({ from: given, to: wanted, cancel, json, db }: MigrateOptions) => {
+    .action(async ({ from: given, to: wanted, cancel, yes, json, db }: MigrateOptions) => {
       onlyAPerson('to migrate the database');
       if (given !== undefined && db !== undefined)
         throw new EarpieceError('bad_argument', 'give either --from or --db, because both name the source');
       if (wanted === undefined && cancel !== true)
         throw new EarpieceError('bad_argument', '--to is missing; write --to postgres://…, --to nats://… or --to <path>');
+      checkTarget(wanted);
       const flags = db === undefined ? {} : { flags: { db } };
       const from = given ?? loadConfig({ cwd: process.cwd(), env: process.env, ...flags }).db;
       await withEnds(from, wanted, async (source, target) => {
         if (cancel === true) return cancelled(source, target, json === true);
-        if (target !== undefined) answer(await moved(source, target, json === true));
+        if (target === undefined) return;
+        const isAgreed = await mayMigrate({ source, target, from }, { yes: yes === true, json: json === true });
+        if (isAgreed) answer(await moved(source, target, json === true));
+        else print('nothing was changed');
       });
     });
+}
+
+/** Refuses a single word, because a wrong option or a typing error would become a new database file in the working folder. */
+function checkTarget(wanted: string | undefined): void {
+  if (wanted === undefined || !/^[^/\\.:\s]+$/u.test(wanted)) return;
+  const word = JSON.stringify(wanted.slice(0, 80));
+  throw new EarpieceError(
+    'bad_argument',
+    `--to ${word} is neither a URL nor clearly a file; for a file of this folder write ./${wanted.slice(0, 80)} or ${wanted.slice(0, 80)}.db, for a server postgres://… or nats://…`,
+  );
 }
 
 async function withEnds(
@@ -141,6 +163,7 @@ function summary(
     `Set the new database for all programs: EARPIECE_DB=${plain(target.address)} (add the password, if any), or db in earpiece.toml.`,
   );
   print('The source refuses writes from now on. Its data stays, but Earpiece cannot open the source again: remove it later.');
+  print(`To go back, with all later changes: ${plain(wayBack({ from: source.address, to: target.address }))}`);
 }
 
 const number = (n: number): string => n.toLocaleString('en');

@@ -10,7 +10,7 @@ export function markedError(name: string, mark: Mark): EarpieceError {
   if (role === 'target') return error(`${name} holds an unfinished migration: continue the migration with ${commandOf(mark)}`);
   if (doneAt !== undefined)
     return error(
-      `${name} was migrated to ${to} at ${new Date(doneAt).toISOString()}: use the new database (--db, EARPIECE_DB or db in earpiece.toml), and remove the old database later`,
+      `${name} was migrated to ${to} at ${new Date(doneAt).toISOString()}: use the new database (--db, EARPIECE_DB or db in earpiece.toml), and remove the old database later; to go back: ${wayBack(mark)}`,
     );
   return error(
     `${name} is being migrated to ${to} (begun at ${new Date(startedAt).toISOString()}): continue with ${commandOf(mark)}, or cancel with ${giveUp(mark)}`,
@@ -30,7 +30,11 @@ export const FROZEN = 'earpiece: this database is being migrated or was migrated
 
 /** Returns the command that continues a move. The command contains no passwords. */
 export const commandOf = ({ from, to }: Pick<Mark, 'from' | 'to'>): string =>
-  `earpiece migrate --from ${quoted(from)} --to ${quoted(to)}`;
+  `earpiece migrate --from ${quoted(from)} --to ${to.startsWith('<') ? to : quoted(to)}`;
 export const giveUp = ({ from, to }: Pick<Mark, 'from' | 'to'>): string => `${commandOf({ from, to })} --cancel`;
+
+/** Returns the command that undoes a finished move. Only a file is replaced: the schema or streams of a server stay as they are. */
+export const wayBack = ({ from, to }: Pick<Mark, 'from' | 'to'>): string =>
+  commandOf({ from: to, to: from.startsWith('sqlite:') ? from : '<an empty database>' });
 
 const quoted = (word: string): string => (/^[\w./:@=,+~-]+$/u.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`);

@@ -10,10 +10,11 @@
  * 6. The mark of the target is removed.
  */
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
 import { type Content, contentOf, counted, differences, fingerprint } from './digest.ts';
-import { commandOf, giveUp, markedError } from './marks.ts';
+import { commandOf, giveUp, markedError, wayBack } from './marks.ts';
 import type { Cursor, End, Found, Mark } from './port.ts';
 
 export type Phase = 'check' | 'copy' | 'compare' | 'verify';
@@ -81,7 +82,7 @@ export async function cancelMove(from: End, to: End | undefined): Promise<{ read
   if (mark?.doneAt !== undefined)
     throw new EarpieceError(
       'conflict',
-      `the migration of ${from.name} to ${mark.to} is finished and cannot be cancelled: to go back, migrate ${mark.to} to a new database`,
+      `the migration of ${from.name} to ${mark.to} is finished and cannot be cancelled: to go back, run ${wayBack(mark)}`,
     );
   if (mark?.role === 'target') throw markedError(from.name, mark);
   const mine =
@@ -112,7 +113,8 @@ async function markBoth(from: End, to: End, options: MoveOptions): Promise<Mark>
   if (source.kind === 'none')
     throw new EarpieceError('not_found', `there is no Earpiece database at ${from.name}: correct --from`);
   if (source.kind === 'marked') return resumed(from, to, { source: source.mark, target });
-  if (target.kind === 'marked') {
+  const isBack = target.kind === 'marked' && isWayBack(from, to, target.mark);
+  if (target.kind === 'marked' && !isBack) {
     if (target.mark.role === 'source' || target.mark.from !== from.address) throw markedError(to.name, target.mark);
     if ((await to.cursor()) !== undefined)
       throw new EarpieceError(
@@ -123,8 +125,9 @@ async function markBoth(from: End, to: End, options: MoveOptions): Promise<Mark>
     await freeze(from, mark);
     return mark;
   }
-  checkEmpty(to, target);
+  if (!isBack) checkEmpty(to, target);
   await checkSource(from, options);
+  if (isBack) await replaced(from, to);
   const marked: Mark = {
     role: 'source',
     move: randomUUID(),
@@ -155,6 +158,41 @@ async function resumed(from: End, to: End, { source, target }: { readonly source
   checkEmpty(to, target);
   await begin(from, to, source);
   return source;
+}
+
+/** Whether `to` is a file that was migrated to `from`. */
+const isWayBack = (from: End, to: End, mark: Mark): boolean =>
+  to.engine === 'sqlite' && mark.role === 'source' && mark.doneAt !== undefined && mark.to === from.address;
+
+/** Removes the file that was migrated to `from`. Another database at the same address lacks the file's content, so the file stays. */
+async function replaced(from: End, to: End): Promise<void> {
+  if (!(await isCopied(from, to)))
+    throw new EarpieceError(
+      'conflict',
+      `${from.name} does not contain the content of ${to.name}, which was migrated to a database with this address: name a new database with --to`,
+    );
+  await to.discard();
+}
+
+/** Whether both stores have the same secret. A store that never delivered has no secret, so its newest record is compared. */
+async function isCopied(from: End, to: End): Promise<boolean> {
+  const secret = await secretOf(to);
+  if (secret !== undefined && secret === (await secretOf(from))) return true;
+  const { head } = await to.bounds();
+  const after = { seq: head - 1, copied: 0 };
+  for await (const { records } of to.records(after)) {
+    const newest = records.at(-1);
+    if (newest === undefined) break;
+    for await (const page of from.records({ ...after, log: newest.log }))
+      return page.records.some((record) => isDeepStrictEqual(record, newest));
+    return false;
+  }
+  return true;
+}
+
+async function secretOf(end: End): Promise<string | undefined> {
+  for await (const rows of end.rows()) for (const row of rows) if (row.kind === 'secret') return row.value;
+  return undefined;
 }
 
 function checkEmpty(to: End, found: Found): void {

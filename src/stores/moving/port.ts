@@ -83,8 +83,13 @@ export interface End {
   takeHead(head: number): Promise<void>;
   /** Removes the mark of a target, which thereby becomes an ordinary store. */
   release(): Promise<void>;
-  /** Removes a target with its mark. */
+  /** Removes a target with its mark. `begin` can then make the store again. */
   discard(): Promise<void>;
+  /**
+   * Describes the other processes that have the store open, such as `earpiece serve (process 812)`. An engine that cannot tell lacks
+   * this method.
+   */
+  users?(): Promise<readonly string[]>;
 
   /** Returns the approximate number of records after the cursor. */
   count(after?: Cursor): Promise<number>;

@@ -242,6 +242,15 @@ class PostgresEnd implements End {
     return this.#db.end();
   }
 
+  async users(): Promise<readonly string[]> {
+    const listeners = await this.#read<{ machine: string }>(
+      `SELECT coalesce(host(client_addr), 'the machine of the server') AS machine FROM pg_catalog.pg_stat_activity
+       WHERE datname = current_database() AND query = $1`,
+      `LISTEN "${this.#db.channel}"`,
+    );
+    return listeners.map(({ machine }) => `a program on ${machine}`);
+  }
+
   readonly #query: Query = (text, ...values) => this.#read(text, ...values);
 
   #read<R = Columns>(text: string, ...values: readonly unknown[]): Promise<R[]> {

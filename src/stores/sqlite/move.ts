@@ -2,7 +2,7 @@
  * A database file as one end of a move. A marked file has another application id, so that no other process opens it. Triggers
  * refuse the writes of processes that opened the file before.
  */
-import { rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -34,6 +34,7 @@ import { Logs } from './logs.ts';
 import { APPLICATION_ID, MOVING_ID, VERSION } from './migrations.ts';
 import { namedBy } from './refusals.ts';
 import { Turns } from './turns.ts';
+import { usersOf } from './users.ts';
 import { verify } from './verify.ts';
 
 const TABLES = ['records', 'items', 'loose', 'conversations', 'bindings', 'withheld', 'settings', 'logs', 'meta'];
@@ -157,7 +158,7 @@ class SqliteEnd implements End {
   }
 
   async discard(): Promise<void> {
-    await this.close();
+    this.#release();
     const path = realPath(this.#path);
     for (const side of ['', '-wal', '-shm']) rmSync(`${path}${side}`, { force: true });
   }
@@ -233,6 +234,15 @@ class SqliteEnd implements End {
 
   async close(): Promise<void> {
     await this.#turns.end();
+    this.#release();
+  }
+
+  users(): Promise<readonly string[]> {
+    this.#release();
+    return Promise.resolve(existsSync(this.#path) ? usersOf(this.#path) : []);
+  }
+
+  #release(): void {
     this.#db?.close();
     this.#db = undefined;
   }

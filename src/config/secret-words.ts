@@ -36,6 +36,12 @@ export const withoutSecretsIn = (text: string): string =>
     .replaceAll(URL_IN, hiddenInUrl)
     .replaceAll(KEY, (_key, word?: string) => (word !== undefined && isWord(word) ? word : HIDDEN));
 
+/** Matches words that make a name secret at any place of the name: `customApiKeyResponses`. */
+const SECRET_PART = /api[-_]?key|secret|passw(?:or)?d|credential/iu;
+
+/** Whether a setting with this name holds a secret, such as `apiKey` or `accessToken`. */
+export const isSecretSetting = (name: string): boolean => isSecretName(name) || SECRET_PART.test(name);
+
 const isSecretName = (name: string): boolean =>
   SECRET_NAME.test(
     name

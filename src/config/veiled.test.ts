@@ -27,6 +27,18 @@ describe('secrets of servers are hidden in a shown text', () => {
       '// s\n{"env": {\n// "OLD": "s"\n"A": "b" /* s\ns */ },\n// "headers": {"A": "s"}\n"args": ["x" /* "--token", "s" */]}',
       '//…\n{"env": {\n//…\n"A": "…" /*…\n*/ },\n//…\n"args": ["x" /*…*/]}',
     ],
+    [
+      'settings with the name of a secret',
+      'a.json',
+      '{"provider": {"x": {"options": {"apiKey": "s", "baseURL": "u"}}}, "oauth": {"accessToken": "s"}, "customApiKeyResponses": ["s"]}',
+      '{"provider": {"x": {"options": {"apiKey": "…", "baseURL": "u"}}}, "oauth": {"accessToken": "…"}, "customApiKeyResponses": ["…"]}',
+    ],
+    [
+      'settings of TOML with the name of a secret',
+      'c.toml',
+      '[model_providers.p]\nexperimental_bearer_token = "s"\nenv_key = "s"\nbase_url = "u"\n[a]\nbearer_token_env_var = "X"\n',
+      '[model_providers.p]\nexperimental_bearer_token = "…"\nenv_key = "…"\nbase_url = "u"\n[a]\nbearer_token_env_var = "X"\n',
+    ],
     ['no secret', 'a.json', '{"args": ["x"], "envs": {"A": "b"}}', '{"args": ["x"], "envs": {"A": "b"}}'],
     [
       'a header of TOML',

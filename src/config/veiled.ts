@@ -1,10 +1,11 @@
 /** Hides the secrets of servers in a text of settings, because a person's screen may be recorded. */
 import { parseJsonc, type Node } from './jsonc.ts';
 import { piecesOf } from './positions.ts';
-import { withoutSecretsIn, withoutSecretWords } from './secret-words.ts';
+import { isSecretSetting, withoutSecretsIn, withoutSecretWords } from './secret-words.ts';
 
 /** Members that hold secrets in the settings of any agent. */
 const HOLDERS: ReadonlySet<string> = new Set(['env', 'environment', 'headers', 'http_headers']);
+const holdsSecrets = (name: string): boolean => HOLDERS.has(name) || isSecretSetting(name);
 
 /** Members that hold the command line of a server. */
 const WORDS: ReadonlySet<string> = new Set(['command', 'args']);
@@ -51,7 +52,7 @@ function inJson(text: string): readonly Span[] | undefined {
     if (node.kind === 'object') {
       for (const [name, inner] of [...node.members, ...(node.replaced ?? [])]) {
         if (!isBelow && WORDS.has(name) && inner.kind !== 'object') showWords(inner);
-        else walk(inner, isBelow || HOLDERS.has(name));
+        else walk(inner, isBelow || holdsSecrets(name));
       }
     } else if (node.kind === 'array') for (const inner of node.elements) walk(inner, isBelow);
     else if (isBelow && (typeof node.value === 'string' || typeof node.value === 'number')) spans.push(node);
@@ -80,7 +81,9 @@ function withoutSecretsInLine(line: string): string {
  */
 function inToml(text: string): readonly Span[] {
   const pairs = piecesOf(text).filter((piece) => piece.kind === 'pair');
-  const below = pairs.filter(({ path }) => path.some((part, i) => HOLDERS.has(String(part)) && i < path.length - 1));
+  const below = pairs.filter(({ path }) =>
+    path.some((part, i) => (i < path.length - 1 ? holdsSecrets(String(part)) : isSecretSetting(String(part)))),
+  );
   const whole = below
     .filter((pair) => !below.some((other) => other !== pair && other.value > pair.value && other.end <= pair.end))
     .map(({ value, end }) => ({ at: value, end }));

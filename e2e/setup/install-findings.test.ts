@@ -80,3 +80,57 @@ describe('earpiece install', () => {
     expect(home.run(['doctor']).stdout).toContain(TWICE);
   });
 });
+
+describe('earpiece install with a database', () => {
+  proves('hosts:install');
+  const URL = 'postgres://anna:s3cret@host/x';
+  const NOT_WRITTEN = 'postgres://…@host/x is not written into the settings of an agent, because the URL may contain a password';
+
+  it('refuses --db with the URL of a server, shows no password, and names the way out', () => {
+    using home = new Home('claude');
+    const { code, stdout, stderr } = home.run(['install', '--db', URL, 'claude', '--yes']);
+    expect([code, stdout, stderr]).toEqual([
+      2,
+      '',
+      `earpiece: --db ${NOT_WRITTEN}; set db in ${home.home}/.config/earpiece/earpiece.toml, then run earpiece install without --db\n`,
+    ]);
+    expect(home.has(SETTINGS)).toBe(false);
+  });
+
+  it('accepts the URL in the configuration, and warns about another URL in EARPIECE_DB', () => {
+    using home = new Home('claude');
+    home.write('.config/earpiece/earpiece.toml', `db = "${URL}"\n`);
+    expect(home.run(['install', '--db', URL, 'claude', '--json'])).toMatchObject({
+      code: 2,
+      stderr: expect.not.stringContaining('URL') as string,
+    });
+    expect(home.run(['install', 'claude', '--yes'])).toMatchObject({ code: 0, stderr: '' });
+    const { code, stderr } = home.run(['install', 'claude', '--yes'], { env: { EARPIECE_DB: `${URL}y` } });
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`EARPIECE_DB postgres://…@host/xy is not written`)]);
+  });
+
+  it('refuses an empty --db, as other commands do', () => {
+    using home = new Home('claude');
+    const { code, stderr } = home.run(['install', '--db', '', 'claude', '--yes']);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^earpiece: flag --db is ""; write the path of a file/u)]);
+    expect(home.has(SETTINGS)).toBe(false);
+  });
+});
+
+it('the plan ends with a summary: one line for each changed file', () => {
+  proves('hosts:install');
+  using home = new Home('claude', 'gemini', 'qwen');
+  home.write('.gemini/settings.json', '{}');
+  const { code, stdout } = home.run(['install']);
+  const [plan = '', summary = ''] = stdout.split('Summary of the 4 files:\n');
+  expect([code, summary.trimEnd().split('\n')]).toEqual([
+    2,
+    [
+      expect.stringMatching(/^ {2}~\/\.claude\/settings\.json is made: hooks at SessionStart, /u),
+      '  ~/.claude.json is made: the MCP server earpiece',
+      expect.stringMatching(/^ {2}~\/\.gemini\/settings\.json is changed: .*hooks at /u),
+      expect.stringMatching(/^ {2}~\/\.qwen\/settings\.json is made: .*hooks at /u),
+    ],
+  ]);
+  expect(plan).toMatch(/^ {4}\+ .*hook claude/mu);
+});

@@ -14,7 +14,7 @@ import { paint, plain, print, printJson } from '../terminal.ts';
 import type { GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { agreed, isTerminal } from './ask.ts';
-import { diffOf, shown } from './show.ts';
+import { diffOf, headline, shown } from './show.ts';
 
 export type SetupOptions = GlobalOptions & { readonly yes?: boolean; readonly all?: boolean };
 
@@ -56,6 +56,10 @@ export async function carryOut(hosts: readonly HostPlan[], place: Place, options
     return outcome;
   }
   if (options.yes !== true) {
+    // The whole changes of several agents fill many screens, so the question stands below their summary.
+    const changed = pending.flatMap(({ files }) => files.filter(changes));
+    if (!json && changed.length > 1)
+      print(`Summary of the ${changed.length} files:\n${changed.map((file) => headline(file, place)).join('\n')}\n`);
     if (json || !isTerminal()) {
       tell();
       return { done: [], failed: outcome.failed, asked: 'nobody' };

@@ -2,11 +2,11 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { projectPlace, readConfig } from '../../config/index.ts';
+import { projectPlace, readConfig, userConfigFile } from '../../config/index.ts';
 import { defined } from '../../core/defined.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import { SETUPS, type Ours, type Place, type Scope, type Setup } from '../../hosts/setup/index.ts';
-import { fileOf } from '../../stores/open.ts';
+import { fileOf, redacted } from '../../stores/open.ts';
 import type { GlobalOptions } from '../context.ts';
 import { ourselves } from '../install.ts';
 import { onPath } from '../shell.ts';
@@ -67,6 +67,25 @@ export function namedDatabase(options: GlobalOptions): string | undefined {
   const found = readConfig({ cwd: process.cwd(), env }).config.db;
   // The URL of a database server may hold a password, which does not belong in a settings file.
   return config.db === found || config.db.includes('://') ? undefined : config.db;
+}
+
+/**
+ * Refuses a `--db` that an installation cannot write into the settings of an agent. Returns a warning about such an `EARPIECE_DB`,
+ * which the hooks of an agent that starts in this shell inherit.
+ */
+export function unwrittenDatabase({ db }: GlobalOptions): string | undefined {
+  const { EARPIECE_DB: _, ...env } = process.env;
+  const at = { cwd: process.cwd(), env: process.env };
+  const { config, problems } = readConfig({ ...at, flags: defined({ db }) });
+  const wrong = problems.find(({ key, file }) => db !== undefined && key === 'db' && file === undefined);
+  if (wrong !== undefined) throw new EarpieceError('bad_argument', wrong.message);
+  if (!config.db.includes('://') || config.db === readConfig({ ...at, env }).config.db) return undefined;
+  const named = `${db === undefined ? 'EARPIECE_DB' : '--db'} ${redacted(config.db)}`;
+  const why = 'is not written into the settings of an agent, because the URL may contain a password';
+  const way = `set db in ${userConfigFile(at)}`;
+  if (db !== undefined)
+    throw new EarpieceError('bad_argument', `${named} ${why}; ${way}, then run earpiece install without --db`);
+  return `${named} ${why}; start the agents with this variable, or ${way}`;
 }
 
 /** Finds the command of a host, or otherwise its settings folder. Returns undefined if the host is not installed. */

@@ -23,11 +23,13 @@ import { complain, paint, plain, print, printJson } from '../terminal.ts';
 import { canary, duration } from './canary.ts';
 import { carryOut, codeOf, type SetupOptions } from './carry-out.ts';
 import { findingsOf, installationProblems } from './checks.ts';
-import { foundAt, oursHere, placeHere, setupsNamed, short } from './here.ts';
+import { foundAt, oursHere, placeHere, setupsNamed, short, unwrittenDatabase } from './here.ts';
 
 /** Runs `earpiece install`; resolves with the exit code. */
 export async function runInstall(names: readonly string[], options: InstallOptions): Promise<number> {
   checkNames(names, options);
+  const unwritten = unwrittenDatabase(options);
+  if (unwritten !== undefined) complain(unwritten);
   const book = installBook({ env: process.env });
   book.check();
   const place = placeHere(options.scope);

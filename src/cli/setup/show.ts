@@ -29,14 +29,19 @@ export function diffOf({ file, before = '', after = '' }: FilePlan): readonly st
 }
 
 export function shown(plan: FilePlan, place: Place): string {
-  const { what, before, after, problem, unrestored } = plan;
+  const { problem, unrestored } = plan;
   const file = plain(short(plan.file, place));
   if (problem !== undefined) return `  ${paint('red', '✗')} ${file}\n    ${plain(problem)}`;
   const note = unrestored === undefined ? [] : [`  ${paint('yellow', '!')} ${plain(unrestored)}`];
   if (!changes(plan)) return note[0] ?? `  ${paint('green', '✓')} ${file}: nothing to change`;
-  const how = before === undefined ? 'is made' : after === undefined ? 'is removed' : 'is changed';
   const lines = diffOf(plan).map(
     (line) => `    ${line.startsWith('+') ? paint('green', line) : line.startsWith('-') ? paint('red', line) : line}`,
   );
-  return [`  ${paint('bold', file)} ${how}${what.length === 0 ? '' : `: ${what.join('; ')}`}`, ...lines, ...note].join('\n');
+  return [headline(plan, place), ...lines, ...note].join('\n');
+}
+
+/** Returns one line with the file and what an installation adds or removes there. */
+export function headline({ file, what, before, after }: FilePlan, place: Place): string {
+  const how = before === undefined ? 'is made' : after === undefined ? 'is removed' : 'is changed';
+  return `  ${paint('bold', plain(short(file, place)))} ${how}${what.length === 0 ? '' : `: ${what.join('; ')}`}`;
 }

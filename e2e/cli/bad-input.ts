@@ -554,6 +554,11 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--timeout must be above 0, got 0; leave the option out for no time limit'),
     },
     {
+      what: 'an empty name: the command does not run',
+      args: ['run-and-tell', '--name', '', '--', 'touch', 'ran'],
+      ...usage('--name must not be empty; leave the option out to show the command itself'),
+    },
+    {
       what: 'too many lines: the command does not run',
       args: ['run-and-tell', '--lines', '9999', '--', 'touch', 'ran'],
       ...usage('--lines "9999" is not a whole number from 0 to 200'),

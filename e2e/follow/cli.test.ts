@@ -347,6 +347,8 @@ describe('earpiece follow', () => {
     [['--name', ' ', '--', 'true'], '--name must not be empty'],
     [['url', 'http://a@x/'], 'follow url does not store a user name or password; remove both from the URL'],
     [['url', 'http://x/', '--every', '1s'], '--every must be 10s to 1d, got 1s'],
+    [['pr', '--every', 'abc'], '--every "abc" is not a duration; write 250ms, 30s'],
+    [['pr', '--every', '1s'], '--every must be 10s to 1d, got 1s'],
     [['log'], 'follow log needs a file: earpiece follow log app.log --match ERROR'],
     [['git', '--level', 'error'], '--level works only with follow log <file> and follow url <url>, not with git'],
     [['url', 'http://x/', '--name', 'x'], '--name works only with follow -- <command>, not with url'],

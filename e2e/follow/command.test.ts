@@ -9,7 +9,7 @@ import { spawn as spawnPty } from '@lydell/node-pty';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CLI } from '../built.ts';
 import type { LoadedInbox } from '../../src/loaded-inbox.ts';
-import { Running, Shell } from '../cli/shell.ts';
+import { type Ran, Running, Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';
 
 /** The TypeScript compiler of a version before 7, from another package, because node_modules contains version 7. */
@@ -280,12 +280,33 @@ setInterval(() => (existsSync(mine) ? process.exit(0) : console.log('.')), 50);`
     expect(await open()).toEqual([expect.stringMatching(/^process\.ended: `seq 1 1000000` ended after /u)]);
   });
 
-  it('a missing command gives an error that names the arguments of follow', async () => {
-    const { code, stderr } = await shell.run(follow('logs'));
-    expect(code).toBe(127);
-    expect(stderr).toContain(
-      'the command does not exist; after follow, write pr, log <file>, url <url>, files <glob>, git, agent <agent> or a command',
-    );
+  it('a missing command gives an error', async () => {
+    expect(await shell.run(follow('logs'))).toMatchObject({
+      code: 127,
+      stderr: expect.stringMatching(/logs: the command does not exist/u) as string,
+    });
     expect(await shell.json(['following'])).toEqual([]);
+  });
+
+  it('a word that is almost the name of a kind is refused with the kind and the form for a program', async () => {
+    writeFileSync(join(shell.folder, 'file'), '#!/bin/sh\necho "ran $*"\n', { mode: 0o755 });
+    const env = { PATH: `${shell.folder}:${process.env['PATH']}` };
+    const run = (...words: string[]): Promise<Ran> => shell.run(['follow', '--to', 'coder', ...words], { env });
+    for (const [words, kind] of [
+      [['logs'], 'log'],
+      [['file'], 'files'],
+      [['prs'], 'pr'],
+      [['pull', '12'], 'pr'],
+      [['logs', 'app.log', '--match', 'x'], 'log'],
+    ] as const)
+      expect(await run(...words)).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining(
+          `did you mean ${kind}? For a program with this name: earpiece follow -- ${words[0]}`,
+        ) as string,
+      });
+    expect(await run('file', 'a')).toMatchObject({ code: 0, stdout: 'ran a\n' });
+    expect(await run('--', 'file')).toMatchObject({ code: 0, stdout: 'ran \n' });
   });
 });

@@ -73,7 +73,7 @@ export async function followCommand(words: readonly string[], options: FollowOpt
       ),
   });
   signals.ended();
-  if (outcome.kind === 'not_started') complain(`${command}: ${outcome.reason}${hint(command)}`);
+  if (outcome.kind === 'not_started') complain(`${command}: ${outcome.reason}`);
   const stopped = interrupted || wasStopped(outcome);
   // If the reader of the output has gone, the program may have ended before it fixed or printed an error. So the problems stay
   // open.
@@ -137,8 +137,3 @@ function wasStopped(outcome: Outcome): boolean {
   if (outcome.kind === 'killed') return ['SIGINT', 'SIGTERM', 'SIGHUP'].includes(outcome.signal);
   return outcome.kind === 'exited' && [129, 130, 143].includes(outcome.code);
 }
-
-const hint = (command: string): string =>
-  /^(?:prs?|pull|logs?|urls?|files?|agents?|git|lsp)$/iu.test(command)
-    ? '; after follow, write pr, log <file>, url <url>, files <glob>, git, agent <agent> or a command'
-    : '';

@@ -1,12 +1,13 @@
 import { formatAddress, logOf } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
-import { EarpieceError } from '../../core/errors.ts';
+import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import type { UserInbox } from '../../user-inbox.ts';
 import type { Followed, Until, What } from '../../sources/follow/index.ts';
 import { choice, type Answer, type CommandLine } from '../command-line.ts';
 import { durationOption, withInbox, type GlobalOptions } from '../context.ts';
 import { isKind, KINDS, whatOf } from '../followed-thing.ts';
 import { agentHere, receiverOf } from '../reader.ts';
+import { isOnPath } from '../shell.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
 
 export type FollowOptions = GlobalOptions & {
@@ -84,6 +85,7 @@ earpiece follow -- npm run dev`,
         throw new EarpieceError('bad_argument', `nothing to follow was named; write ${KINDS.join(', ')} or a command`);
       if (kind.trim() === '') throw new EarpieceError('bad_argument', 'the command must not be empty; write e.g. npm run dev');
       if (!isKind(kind) || isCommand(words)) {
+        if (!isCommand(words)) checkMeant(words);
         checkOptions('a command', options);
         const { followCommand } = await import('../follow-command.ts');
         return answer(await followCommand(words, options));
@@ -120,6 +122,22 @@ function checkOptions(kind: string, options: FollowOptions): void {
   for (const [name, { kinds, write }] of Object.entries(ONLY))
     if (options[name as keyof FollowOptions] !== undefined && !kinds.includes(kind))
       throw new EarpieceError('bad_argument', `--${name} works only with ${write}, not with ${kind}; leave --${name} out`);
+  if (options.every !== undefined) everyOf(options.every);
+}
+
+/**
+ * Throws for a word that is almost the name of a kind, such as `logs`, because such a command is probably a typing error. A word with
+ * arguments may begin a command that exists.
+ */
+function checkMeant(words: readonly string[]): void {
+  const [word = ''] = words;
+  const near = /^pulls?$/iu.test(word) ? 'pr' : didYouMean(word, KINDS);
+  if (near === undefined || (words.length > 1 && isOnPath(word, process.env))) return;
+  const shown = JSON.stringify(word.slice(0, 80));
+  throw new EarpieceError(
+    'bad_argument',
+    `follow ${shown}: did you mean ${near}? For a program with this name: earpiece follow -- ${words.join(' ').slice(0, 200)}`,
+  );
 }
 
 /** Whether the words follow `--`, so that they are a command: `follow -- git fetch` runs git. */

@@ -46,6 +46,8 @@ earpiece run-and-tell --to coder --name "the build" --timeout 20m -- make -j8
 earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
     )
     .action(async (words: string[], options: Options) => {
+      if (options.name?.trim() === '')
+        throw new EarpieceError('bad_argument', '--name must not be empty; leave the option out to show the command itself');
       const lines = countOption('--lines', options.lines, { min: 0, max: 200 });
       const timeoutMs = options.timeout === undefined ? undefined : durationOption('--timeout', options.timeout);
       if (timeoutMs === 0)

@@ -47,6 +47,18 @@ describe('a missing database', () => {
     expect(code).toBe(2);
   });
 
+  it('a send that fails creates neither the database nor its folders; a send that succeeds creates both', async () => {
+    await using shell = new Shell();
+    const db = join(shell.folder, 'deep/er/x.db');
+    expect(await shell.run(['send', '--db', db, 'x'])).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('--to') as string,
+    });
+    expect(existsSync(join(shell.folder, 'deep'))).toBe(false);
+    await shell.says(['send', '--db', db, '--to', 'coder', 'x']);
+    expect(await shell.says(['inbox', 'coder', '--db', db])).toContain('coder');
+  });
+
   it('the default database reads as an empty log, and reading does not create it', async () => {
     await using shell = new Shell();
     expect(await shell.says(['log'])).toBe('the log is empty\n');

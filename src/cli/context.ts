@@ -52,6 +52,18 @@ export async function readInbox<T>(options: GlobalOptions, work: Work<T>): Promi
 }
 
 /**
+ * If the database does not exist and `text` addresses a whole project, runs `work` with an empty inbox in memory. So the error that no
+ * agent is active is reported before the caller makes the database and its folders.
+ */
+export async function tryFirst(options: GlobalOptions, text: string | undefined, work: Work<unknown>): Promise<void> {
+  const config = configOf(options);
+  const file = fileOf(config.db);
+  if (file === undefined || file === '' || !isAbsent(file) || addressIn(config, text).kind !== 'project') return;
+  await using ear = await openInboxWith(config, { ...flagsOf(options), db: 'memory:' });
+  await work(ear);
+}
+
+/**
  * Runs `work` with the opened inbox. Creates the default database if that database is missing. Throws `not_found` if `--db`
  * names a missing database.
  */

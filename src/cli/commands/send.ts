@@ -26,6 +26,7 @@ import {
   personOption,
   SERVER_OPTION,
   speaker,
+  tryFirst,
   withInbox,
   withOptionTo,
   type GlobalOptions,
@@ -146,9 +147,12 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
           tell(queued, to, options.ttl === undefined ? 'expires' : expiryIn(options.ttl), after);
         });
       }
+      const queue = (ear: UserInbox): Promise<Queued> =>
+        ear.queue(addressFrom(ear, options.to), { message, ...rest }).catch(withOptionTo);
+      await tryFirst(options, options.to, queue);
       await withInbox(options, async (ear) => {
         const to = addressFrom(ear, options.to);
-        const queued = await ear.queue(to, { message, ...rest }).catch(withOptionTo);
+        const queued = await queue(ear);
         warn(to, await agentsThere(ear, to), queued);
         const early = await turnsUnseen(ear, to, rest.deliver);
         if (early !== undefined) complain(early);

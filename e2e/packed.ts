@@ -6,11 +6,13 @@ import { isFresh } from '../scripts/sources.ts';
 
 const root = join(import.meta.dirname, '..');
 const bin = join(root, 'node_modules/.bin');
-const { version, files, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   version: string;
   files: readonly string[];
   dependencies: Record<string, string>;
 };
+const { version, files } = manifest;
+export const { dependencies } = manifest;
 
 /** Packs into the folder and installs into its `app`. */
 export function installPacked(folder: string): void {

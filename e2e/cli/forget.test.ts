@@ -1,8 +1,21 @@
 /** `earpiece forget` and `earpiece uninstall --purge` as real commands, each test on a fresh database. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, symlinkSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
+import { PACKAGE } from '../built.ts';
+import { dependencies, link } from '../packed.ts';
 import { Home } from '../setup/home.ts';
 import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
@@ -140,6 +153,25 @@ describe('earpiece uninstall --purge', () => {
     const after = home.snapshot();
     for (const [path, bytes] of Object.entries(before)) expect(after[path]?.split(' ')[0], path).toBe(bytes.split(' ')[0]);
     expect(existsSync(join(home.home, 'shop/earpiece.toml'))).toBe(true);
+  });
+
+  it('removes the empty folders that Earpiece made, keeps other folders, and names the place of the package', () => {
+    using home = new Home('claude');
+    home.write('.config/other/x', 'mine');
+    const app = join(home.folder, 'app');
+    mkdirSync(join(app, 'node_modules'), { recursive: true });
+    writeFileSync(join(app, 'package.json'), '{}');
+    cpSync(PACKAGE, join(app, 'node_modules/earpiece'), { recursive: true });
+    for (const name of Object.keys(dependencies)) link(app, name);
+    const run = (...args: readonly string[]): string => {
+      const entry = join(app, 'node_modules/earpiece/dist/cli/main.js');
+      return spawnSync(process.execPath, [entry, ...args], { cwd: home.project, env: home.env(), encoding: 'utf8' }).stdout;
+    };
+    run('send', '--to', 'coder', 'x');
+    mkdirSync(join(home.home, '.cache/earpiece'), { recursive: true });
+    const said = run('uninstall', '--purge', '--yes');
+    expect(said).toContain(`to remove the package from ${app}: npm --prefix ${app} uninstall earpiece\n`);
+    expect([home.has('.local'), home.has('.cache'), home.has('.config')]).toEqual([false, false, true]);
   });
 
   it.each([

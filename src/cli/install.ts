@@ -224,7 +224,7 @@ const program = (): readonly [command: string, ...args: string[]] =>
 const fetched = (): readonly string[] => fetching(VERSION, process.env['HOME'] || homedir());
 
 /** Whether a path is in a cache folder of `npx`, `pnpm dlx`, `yarn dlx` or `bunx`. */
-const isCached = (path: string): boolean => /[\\/](_npx|dlx(-[^\\/]*)?|bunx-[^\\/]*|xfs-[^\\/]*)[\\/]/.test(path);
+export const isCached = (path: string): boolean => /[\\/](_npx|dlx(-[^\\/]*)?|bunx-[^\\/]*|xfs-[^\\/]*)[\\/]/.test(path);
 
 function flags({ words, url, servers, db, as, purpose, view, profile }: InstallQuestion, name: string): string[] {
   return [

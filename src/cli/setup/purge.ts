@@ -1,14 +1,16 @@
 /** `earpiece uninstall --purge`: also removes the database, the configuration of the user and the caches. */
-import { lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { cacheFolder, loadConfig, stateFolder, userConfigFile } from '../../config/index.ts';
 import { fileOf, partsOf, redacted } from '../../stores/open.ts';
 import { isEarpieceFile } from '../../stores/sqlite/header.ts';
 import { quote } from '../../hosts/setup/ours.ts';
 import { EXIT } from '../exit.ts';
+import { isCached } from '../install.ts';
 import { complain, paint, plain, print, printJson } from '../terminal.ts';
 import { agreed, isTerminal } from './ask.ts';
 import type { SetupOptions } from './carry-out.ts';
+import { placeHere } from './here.ts';
 import { runUninstall } from './install.ts';
 
 type Going = { readonly what: string; readonly path: string; readonly bytes: number };
@@ -44,16 +46,57 @@ export async function runPurge(options: SetupOptions): Promise<number> {
     return code;
   }
   for (const { what, path, bytes } of going) {
+    const parents = madeWith(path);
     // Only a folder that is named `earpiece` is removed with its content.
     rmSync(path, { recursive: isOwnFolder(path), force: true });
+    parents.every(removedEmpty);
     if (json) printJson({ what, path, bytes });
   }
   for (const line of json ? stays : []) printJson({ stays: line });
   if (!json)
     print(
-      `${paint('green', '✓')} ${stays.length > 0 ? 'the data that is named above stays' : 'only the package of Earpiece is left'}; npm uninstall -g earpiece removes the package`,
+      `${paint('green', '✓')} ${stays.length > 0 ? 'the data that is named above stays' : 'only the package of Earpiece is left'}; ${packageLeft(realpathSync(process.argv[1] ?? import.meta.filename))}`,
     );
   return EXIT.ok.code;
+}
+
+/** The most time between the creations of two folders that one call has made. */
+const TOGETHER_MS = 1_000;
+
+/** Returns the folders of the home above a folder that were made together with it, the innermost first. */
+function madeWith(path: string): readonly string[] {
+  const made: string[] = [];
+  const { home } = placeHere('user');
+  try {
+    const { birthtimeMs: born } = lstatSync(path);
+    for (let at = dirname(path); at.startsWith(home + sep); at = dirname(at)) {
+      if (born - lstatSync(at).birthtimeMs > TOGETHER_MS) break;
+      made.push(at);
+    }
+  } catch {
+    // The path does not exist.
+  }
+  return made;
+}
+
+/** Removes a folder if it is empty. Returns whether the folder was removed. */
+function removedEmpty(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Says how to remove the package to which this entry file belongs. */
+function packageLeft(entry: string): string {
+  const [folder = ''] = entry.split(`${sep}node_modules${sep}`);
+  if (isCached(entry)) return `the package stays in the cache of its package manager: ${folder}`;
+  if (folder === entry) return `to remove the program, remove its clone, which contains ${entry}`;
+  return existsSync(join(folder, 'package.json'))
+    ? `to remove the package from ${folder}: npm --prefix ${quote(folder)} uninstall earpiece`
+    : 'to remove the package: npm uninstall -g earpiece';
 }
 
 const STAYS =

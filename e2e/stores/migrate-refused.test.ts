@@ -108,6 +108,17 @@ test('a target with data is refused, and the error has its number of records; tw
   expect([await idsIn(from), await idsIn(full), await idsIn(empty)]).toEqual([['a'], ['b', 'c'], []]);
 });
 
+test('a PostgreSQL database that earpiece serve uses is not migrated without --yes', async () => {
+  proves('store:migrate-used');
+  const from = await stored(schema(), 'a');
+  const server = shell.begin(['--json', 'serve', '--db', from, '--port', '0']);
+  await server.shows('"url"');
+  await refused(['--from', from, '--to', file()], 2, /is in use by a program on \S+; from the start of the migration/u);
+  server.process.kill('SIGINT');
+  await server.ended;
+  expect((await migrate('--from', from, '--to', file())).code).toBe(0);
+});
+
 test('an unfinished migration continues only with its own source and target', async () => {
   proves('store:migrate-refused', 'store:migrate-closed');
   const [from, to] = [await stored(file(), 'a', 'b'), schema()];

@@ -56,7 +56,7 @@ export async function carryOut(hosts: readonly HostPlan[], place: Place, options
     return outcome;
   }
   if (options.yes !== true) {
-    // The whole changes of several agents fill many screens, so the question stands below their summary.
+    // The whole changes of several agents fill many screens, so a summary comes before the question.
     const changed = pending.flatMap(({ files }) => files.filter(changes));
     if (!json && changed.length > 1)
       print(`Summary of the ${changed.length} files:\n${changed.map((file) => headline(file, place)).join('\n')}\n`);

@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_028, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 889, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 907, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_020, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 883, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 894, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_472,
+        kb: 1_462,
         packages: [
           'commander',
           'hono',

@@ -1,7 +1,7 @@
 /** `earpiece migrate` of a database that agents and servers use, and the way back. */
 import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { proves } from '../verifies.ts';
 import { Home } from '../setup/home.ts';
 import { Shell } from './shell.ts';
@@ -21,6 +21,7 @@ test('a migration under a running server names the server and changes nothing wi
   proves('store:migrate-used');
   const from = await database();
   const server = shell.begin(['--json', 'serve', '--port', '0']);
+  onTestFinished(() => void server.process.kill('SIGKILL'));
   await server.shows('"url"');
   const to = join(shell.folder, 'moved.db');
   const refused = await shell.run(['migrate', '--to', to]);

@@ -3,7 +3,7 @@ import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { LOG, queued } from '../../src/stores/contract/drafts.ts';
 import { openStore } from '../../src/stores/open.ts';
 import { type Ran, Shell } from '../cli/shell.ts';
@@ -112,6 +112,7 @@ test('a PostgreSQL database that earpiece serve uses is not migrated without --y
   proves('store:migrate-used');
   const from = await stored(schema(), 'a');
   const server = shell.begin(['--json', 'serve', '--db', from, '--port', '0']);
+  onTestFinished(() => void server.process.kill('SIGKILL'));
   await server.shows('"url"');
   await refused(['--from', from, '--to', file()], 2, /is in use by a program on \S+; from the start of the migration/u);
   server.process.kill('SIGINT');

@@ -65,7 +65,7 @@ test.each([
 );
 
 /** The number of cases of the suite. */
-const CASES = 162;
+const CASES = 167;
 /** The number of cases that open the store again. */
 const REOPENED = 15;
 

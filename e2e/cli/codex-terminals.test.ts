@@ -37,9 +37,18 @@ class Machine implements AsyncDisposable {
     return child;
   }
 
-  /** Runs the prompt hook below a shared server, which lives until the end of the test. */
-  async prompt(session: string): Promise<void> {
-    const event = { hook_event_name: 'UserPromptSubmit', session_id: session, cwd: this.#work, prompt: 'go on' };
+  prompt(session: string): Promise<void> {
+    return this.hook({ hook_event_name: 'UserPromptSubmit', session_id: session, cwd: this.#work, prompt: 'go on' });
+  }
+
+  /** Runs the hook before a tool. */
+  call(session: string): Promise<void> {
+    const call = { tool_name: 'Bash', tool_input: { command: 'true' }, tool_use_id: 'c-1' };
+    return this.hook({ hook_event_name: 'PreToolUse', session_id: session, cwd: this.#work, ...call });
+  }
+
+  /** Runs a hook below a shared server, which lives until the end of the test. */
+  async hook(event: object): Promise<void> {
     const hook = `exec -a codex bash -c '"$0" "$1" hook codex <<< "$2" > /dev/null; echo done; read' "$@"`;
     const words = [process.execPath, CLI, JSON.stringify(event), 'app-server', '--managed-daemon'];
     const child = spawn('bash', ['-c', hook, 'bash', ...words], {
@@ -99,5 +108,19 @@ describe.runIf(process.platform === 'linux')('with several terminals in one fold
     await machine.prompt(later);
     const agents = await machine.says('agents', '--all');
     expect(agents.match(/●.*/g)).toHaveLength(3);
+  });
+
+  it('a turn that outlives its terminal does not end the session of the other terminal', async () => {
+    await using machine = new Machine();
+    const first = await machine.terminal();
+    const closed = sessionOf(Date.now());
+    await machine.prompt(closed);
+    await machine.terminal();
+    first.kill();
+    await once(first, 'exit');
+    const other = sessionOf(Date.now() + 1);
+    await machine.prompt(other);
+    await machine.call(closed);
+    expect((await machine.says('agents', '--all')).match(/●.*/g)).toEqual([expect.stringContaining(other)]);
   });
 });

@@ -6,48 +6,78 @@ import { proves } from '../verifies.ts';
 import { earpiece, entry } from './earpiece.ts';
 import { temporaryDatabase, withHooks } from './hooked.ts';
 import { processesOf } from './processes.ts';
-import { inTerminal } from './terminal.ts';
+import { inTerminal, type Screen, type TerminalOptions } from './terminal.ts';
+
+/** The script of every session, and Earpiece's hooks and MCP server, with the shared server of Codex. */
+const options = (database: string): TerminalOptions => {
+  const { hooks, env } = withHooks('codex', database);
+  const mine = { ...env, EARPIECE_DB: database };
+  return {
+    mcpServers: { earpiece: { command: process.execPath, args: [entry, 'mcp'], env: mine } },
+    hooks: hooks ?? {},
+    env: mine,
+    asksForHooks: true,
+    script: [
+      { text: 'FIRST-DONE' },
+      { calls: [{ mcp: 'earpiece', tool: 'get_notifications', args: {} }] },
+      { text: 'SECOND-DONE' },
+      { text: 'THIRD-DONE' },
+    ],
+  };
+};
+
+async function trustHooks({ shows, type }: Screen): Promise<void> {
+  await shows((screen) => screen.includes('Trust all and continue'));
+  // Codex drops keys that arrive just after the question.
+  await sleep(1_000);
+  type('\u001B[B');
+  await shows((screen) => /› 2\. Trust all/.test(screen));
+  type('\r');
+}
+
+async function prompts({ shows, enter }: Screen, line: string, answer: string): Promise<void> {
+  await shows((screen) => screen.includes('mock-model default'));
+  await enter(line);
+  await shows((screen) => screen.includes(answer));
+}
 
 describe('a Codex terminal with the shared server', () => {
   test('is one conversation, wakes when idle, and is not active after its terminal has closed', async () => {
     proves('hosts:codex-shared');
     using database = temporaryDatabase();
-    const { hooks, env } = withHooks('codex', database.path);
-    const mine = { ...env, EARPIECE_DB: database.path };
-    await inTerminal(
-      'codex',
-      {
-        mcpServers: { earpiece: { command: process.execPath, args: [entry, 'mcp'], env: mine } },
-        hooks: hooks ?? {},
-        env: mine,
-        asksForHooks: true,
-        script: [
-          { text: 'FIRST-DONE' },
-          { calls: [{ mcp: 'earpiece', tool: 'get_notifications', args: {} }] },
-          { text: 'SECOND-DONE' },
-        ],
-      },
-      async (terminal) => {
-        const { home, shows, enter, type, ended } = terminal;
-        const say = (message: string): Promise<string> =>
-          earpiece(home, database.path, 'send', '--to', 'fixture/*', '--kind', 'user.message', '--as', 'Anna', message);
-        await shows((screen) => screen.includes('Trust all and continue'));
-        // Codex drops keys that arrive just after the question.
-        await sleep(1_000);
-        type('\u001B[B');
-        await shows((screen) => /› 2\. Trust all/.test(screen));
-        type('\r');
-        await shows((screen) => screen.includes('mock-model default'));
-        await enter('Begin');
-        await shows((screen) => screen.includes('FIRST-DONE'));
-        expect(processesOf(home).some(({ command }) => command.includes('--managed-daemon'))).toBe(true);
-        expect((await say('WORD-WAKE the build ended')).match(/fixture\/agent#/g)).toHaveLength(1);
-        await shows((screen) => screen.includes('SECOND-DONE'));
-        expect(find(terminal.main, 'WORD-WAKE').inLast).toBe(1);
-        await enter('/quit');
-        await ended;
-        await expect(say('WORD-LATE')).rejects.toThrow('no conversation is active');
-      },
-    );
+    await inTerminal('codex', options(database.path), async (terminal) => {
+      const { home, shows, enter, ended } = terminal;
+      const say = (message: string): Promise<string> =>
+        earpiece(home, database.path, 'send', '--to', 'fixture/*', '--kind', 'user.message', '--as', 'Anna', message);
+      await trustHooks(terminal);
+      await prompts(terminal, 'Begin', 'FIRST-DONE');
+      expect(processesOf(home).some(({ command }) => command.includes('--managed-daemon'))).toBe(true);
+      expect((await say('WORD-WAKE the build ended')).match(/fixture\/agent#/g)).toHaveLength(1);
+      await shows((screen) => screen.includes('SECOND-DONE'));
+      expect(find(terminal.main, 'WORD-WAKE').inLast).toBe(1);
+      await enter('/quit');
+      await ended;
+      await expect(say('WORD-LATE')).rejects.toThrow('no conversation is active');
+    });
+  });
+
+  test('does not end the session of another terminal in its folder when it resumes a session', async () => {
+    using database = temporaryDatabase();
+    await inTerminal('codex', options(database.path), async (terminal) => {
+      const agents = async (): Promise<readonly string[]> =>
+        (await earpiece(terminal.home, database.path, 'agents', '--all')).match(/●.*/g) ?? [];
+      await trustHooks(terminal);
+      await prompts(terminal, 'Begin', 'FIRST-DONE');
+      const second = terminal.another();
+      await prompts(second, 'Begin here', 'FIRST-DONE');
+      expect(await agents()).toHaveLength(2);
+      await second.enter('/quit');
+      await second.ended;
+      const resumed = terminal.another('resume', '--last');
+      await prompts(resumed, 'Go on here', 'SECOND-DONE');
+      expect(await agents()).toHaveLength(2);
+      await prompts(terminal, 'Go on', 'SECOND-DONE');
+      expect(await agents()).toHaveLength(2);
+    });
   });
 });

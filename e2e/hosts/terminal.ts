@@ -28,11 +28,8 @@ export interface TerminalOptions {
   readonly asksForHooks?: boolean;
 }
 
-/** An agent's real terminal, as a person uses it. */
-export interface AgentTerminal {
-  readonly home: string;
-  /** Requests to the model that offer tools, in order. */
-  readonly main: readonly Recorded[];
+/** The screen and the keys of one terminal. */
+export interface Screen {
   /** The visible rows. */
   readonly screen: () => string;
   /** Resolves when `like` accepts the screen. Rejects after two minutes with the screen. */
@@ -43,6 +40,15 @@ export interface AgentTerminal {
   readonly enter: (line: string) => Promise<void>;
   /** Resolves when the agent's program has ended. */
   readonly ended: Promise<void>;
+}
+
+/** An agent's real terminal, as a person uses it. */
+export interface AgentTerminal extends Screen {
+  readonly home: string;
+  /** Requests to the model that offer tools, in order. */
+  readonly main: readonly Recorded[];
+  /** Opens one more terminal of the agent in the same folder. The words stand at the end of the agent's command line. */
+  readonly another: (...words: readonly string[]) => Screen;
 }
 
 export type TerminalClient = 'claude' | 'codex' | 'gemini';
@@ -81,33 +87,13 @@ export async function inTerminal(
       });
       answerDialogs(home, env['ANTHROPIC_API_KEY'] ?? '');
       const [program = '', ...words] = [...(options.under ?? []), binaryOf(client), ...forTerminal(args, client, options)];
-      const child = pty.spawn(program, words, {
-        name: 'xterm-256color',
-        cols: COLUMNS,
-        rows: 50,
-        cwd: path.join(home, 'work'),
-        env: environment(home, tap.url, { args, env }, { TERM: 'xterm-256color', ...options.env }),
-      });
-      const ended = new Promise<void>((resolve) => child.onExit(() => resolve()));
-      const terminal = new xterm.Terminal({ cols: COLUMNS, rows: 50, allowProposedApi: true });
-      const changes = new EventTarget();
-      child.onData((data) => terminal.write(data, () => changes.dispatchEvent(new Event('change'))));
-      terminal.onData((reply) => child.write(reply));
-      const screen = (): string => {
-        const { active } = terminal.buffer;
-        const rows = Array.from({ length: terminal.rows }, (_, row) =>
-          active.getLine(active.baseY + row)?.translateToString(true),
-        );
-        return rows.join('\n').trimEnd();
-      };
-      const shows = async (like: (screen: string) => boolean): Promise<void> => {
-        const signal = AbortSignal.timeout(WAIT_MS);
-        while (!like(screen())) {
-          await once(changes, 'change', { signal }).catch((cause: unknown) => {
-            throw new Error(`the terminal does not come to this:\n${like.toString()}\nit shows:\n${screen()}`, { cause });
-          });
-        }
-      };
+      const open = (...more: readonly string[]): Screen =>
+        screenOf(program, [...words, ...more], {
+          cwd: path.join(home, 'work'),
+          env: environment(home, tap.url, { args, env }, { TERM: 'xterm-256color', ...options.env }),
+        });
+      const first = open();
+      const all: Screen[] = [first];
       try {
         await use({
           home,
@@ -116,24 +102,59 @@ export async function inTerminal(
               ({ method, body }) => method === 'POST' && Array.isArray(body?.['tools']) && body['tools'].length > 0,
             );
           },
-          screen,
-          shows,
-          type: (keys) => child.write(keys),
-          enter: async (line) => {
-            child.write(line);
-            await shows((now) => now.includes(line));
-            child.write('\r');
+          ...first,
+          another: (...more) => {
+            const screen = open(...more);
+            all.push(screen);
+            return screen;
           },
-          ended,
         });
       } finally {
         stop();
-        await ended;
+        await Promise.all(all.map(({ ended }) => ended));
       }
     });
   } finally {
     fs.rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
+}
+
+/** Starts the program in a terminal of its own. */
+function screenOf(
+  program: string,
+  words: readonly string[],
+  { cwd, env }: { readonly cwd: string; readonly env: Record<string, string> },
+): Screen {
+  const child = pty.spawn(program, [...words], { name: 'xterm-256color', cols: COLUMNS, rows: 50, cwd, env });
+  const ended = new Promise<void>((resolve) => child.onExit(() => resolve()));
+  const terminal = new xterm.Terminal({ cols: COLUMNS, rows: 50, allowProposedApi: true });
+  const changes = new EventTarget();
+  child.onData((data) => terminal.write(data, () => changes.dispatchEvent(new Event('change'))));
+  terminal.onData((reply) => child.write(reply));
+  const screen = (): string => {
+    const { active } = terminal.buffer;
+    const rows = Array.from({ length: terminal.rows }, (_, row) => active.getLine(active.baseY + row)?.translateToString(true));
+    return rows.join('\n').trimEnd();
+  };
+  const shows = async (like: (screen: string) => boolean): Promise<void> => {
+    const signal = AbortSignal.timeout(WAIT_MS);
+    while (!like(screen())) {
+      await once(changes, 'change', { signal }).catch((cause: unknown) => {
+        throw new Error(`the terminal does not come to this:\n${like.toString()}\nit shows:\n${screen()}`, { cause });
+      });
+    }
+  };
+  return {
+    screen,
+    shows,
+    type: (keys) => child.write(keys),
+    enter: async (line) => {
+      child.write(line);
+      await shows((now) => now.includes(line));
+      child.write('\r');
+    },
+    ended,
+  };
 }
 
 export const inClaudeTerminal = (options: TerminalOptions, use: (terminal: ClaudeTerminal) => Promise<void>): Promise<void> =>

@@ -11,6 +11,7 @@ import { instructionsOf, SUBAGENT_REFUSED } from '../core/views/wording.ts';
 import {
   begin,
   conversationOfSession,
+  isSame,
   isSignal,
   PRESENCE_EVERY_MS,
   worktreeOf,
@@ -175,8 +176,19 @@ async function isThere(conversation: Conversation, caller: Caller): Promise<void
     else conversation.wasSeen(known.carriers.hook ?? Number.NEGATIVE_INFINITY);
     return;
   }
+  if (known !== undefined && (await isElsewhere(conversation, known, caller))) return;
   if (caller.subagent === undefined) await shows(conversation, caller);
   await takesOver(conversation, caller);
+}
+
+/**
+ * Whether the process of the caller shows another session, and this session was in another process that has ended. Codex's shared
+ * server then finishes a turn of a closed terminal, and the only other terminal seems to show that turn.
+ */
+async function isElsewhere({ inbox, log, id }: Conversation, known: Presence, { process }: Caller): Promise<boolean> {
+  if (process === undefined || known.process === undefined || isSame(known.process, process)) return false;
+  const bound = await inbox.store.binding(process);
+  return bound !== undefined && (bound.log !== log || bound.conversation !== id);
 }
 
 async function offers(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { beginOfSession, isSharedServer, showsSession, terminalOf, type Terminal } from './codex-terminals.ts';
+import { beginOfSession, candidatesFor, isSharedServer, showsSession, type Terminal } from './codex-terminals.ts';
 
 const terminal = (pid: number, since: number, folder = '/srv/shop', args: readonly string[] = ['codex']): Terminal => ({
   pid,
@@ -18,7 +18,13 @@ describe('the terminal of a session in the shared server of Codex', () => {
     ['the only terminal of the folder, however old the session is', [terminal(1, 50 * MINUTE)], 0, 1],
     ['no terminal of another folder', [terminal(1, 0, '/srv/other')], 0, undefined],
     ['a terminal that names the folder', [terminal(1, 0, '/', ['codex', '-C', '/srv/shop'])], 0, 1],
-    ['the terminal that existed when the session began', [terminal(1, 0), terminal(2, 9 * MINUTE)], 5 * MINUTE, 1],
+    ['no terminal if a later one may have resumed it', [terminal(1, 0), terminal(2, 9 * MINUTE)], 5 * MINUTE, 'several'],
+    [
+      'no terminal if `codex resume` may show it in another folder',
+      [terminal(1, 0), terminal(2, 9 * MINUTE, '/srv/other', ['codex', 'resume', '--last'])],
+      3_000,
+      'several',
+    ],
     ['the terminal that has just started', [terminal(1, 0), terminal(2, 5 * MINUTE)], 5 * MINUTE + 3_000, 2],
     [
       'no terminal if two have just started',
@@ -30,8 +36,8 @@ describe('the terminal of a session in the shared server of Codex', () => {
     ['no terminal if two may show a later session', [terminal(1, 0), terminal(2, MINUTE)], 9 * MINUTE, 'several'],
     ['no terminal if two may show a resumed session', [terminal(1, 5 * MINUTE), terminal(2, 6 * MINUTE)], 0, 'several'],
   ])('is %s', (_, terminals, beganAt, expected) => {
-    const found = terminalOf({ folder: '/srv/shop', beganAt }, terminals);
-    expect(typeof found === 'object' ? found.pid : found).toBe(expected);
+    const { among, likely } = candidatesFor({ folder: '/srv/shop', beganAt }, terminals);
+    expect(likely?.pid ?? (among.length > 0 ? 'several' : undefined)).toBe(expected);
   });
 
   it.each([

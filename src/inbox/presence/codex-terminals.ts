@@ -29,6 +29,9 @@ const ELSEWHERE =
 const WITH_VALUE =
   /^(-[acimpsC]|--(config|model|profile|image|sandbox|ask-for-approval|cd|add-dir|enable|disable|local-provider))$/;
 
+/** Matches the commands of Codex that show an older session. */
+const RESUMES = /^(resume|fork)$/;
+
 /** Times of processes are exact to a second or two. */
 const INEXACT_MS = 2_000;
 /**
@@ -46,17 +49,24 @@ export function beginOfSession(session: string): number | undefined {
   return high === undefined || low === undefined ? undefined : Number.parseInt(high + low, 16);
 }
 
-/** Returns the terminal that shows the session, or `several` if several terminals may show it; undefined if no terminal does. */
-export function terminalOf(
-  { folder, beganAt }: Shown,
-  terminals: readonly Terminal[] = codexTerminals(),
-): Terminal | 'several' | undefined {
+export type Candidates = {
+  /** The terminals that may show the session. */
+  readonly among: readonly Terminal[];
+  /** The only terminal to which the times point. */
+  readonly likely?: Terminal;
+};
+
+/** Returns the terminals that may show the session. */
+export function candidatesFor({ folder, beganAt }: Shown, terminals: readonly Terminal[] = codexTerminals()): Candidates {
   const here = terminalsIn(folder, terminals);
-  if (here.length <= 1) return here[0];
-  const before = here.filter(({ since }) => since <= beganAt + INEXACT_MS);
-  const justBefore = before.filter(({ since }) => beganAt - since <= FIRST_SESSION_MS);
-  const [only, ...others] = before.length === 1 ? before : justBefore;
-  return only === undefined || others.length > 0 ? 'several' : only;
+  if (here.length === 0) return { among: [] };
+  const isBefore = ({ since }: Terminal): boolean => since <= beganAt + INEXACT_MS;
+  // In any folder, `codex resume` may show a session that is older than the terminal.
+  const resuming = terminals.filter((each) => each.args.some((word) => RESUMES.test(word)) && !isBefore(each));
+  const among = [...new Set([...here, ...resuming])];
+  const [only, ...others] = here.filter((each) => isBefore(each) && beganAt - each.since <= FIRST_SESSION_MS);
+  const likely = among.length === 1 ? among[0] : resuming.length > 0 || others.length > 0 ? undefined : only;
+  return { among, ...(likely === undefined ? {} : { likely }) };
 }
 
 /** Returns the terminals of Codex whose sessions work in the folder. */

@@ -18,7 +18,7 @@ import { conversationId, logKey, MAIN, nameFrom, parseAddress, type Conversation
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
-import { beginOfSession, isSharedServer, terminalOf, type Shown } from './codex-terminals.ts';
+import { beginOfSession, candidatesFor, isSharedServer, type Shown, type Terminal } from './codex-terminals.ts';
 import { ancestors, systemProcesses, type Process, type Processes } from './processes.ts';
 import { conversationOfSession } from './session-id.ts';
 
@@ -88,13 +88,13 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
   const given = parseGiven(question.given ?? env['EARPIECE_ADDRESS'], project);
   if (given?.conversation) return { log: given.log, conversation: given.conversation, by: 'given' };
 
-  const host = question.lookAtAncestors === false ? undefined : nearestHost(processes, question);
+  const host = question.lookAtAncestors === false ? undefined : await nearestHost(processes, question, store);
   const known = host?.known ?? KNOWN_HOSTS.find((k) => question.client !== undefined && k.client.test(question.client));
   const log =
     given?.log ?? logKey(project, known?.agent ?? (question.client === undefined ? 'agent' : nameFrom(question.client)));
 
   const found = host ?? (known && question.lookAtAncestors !== false ? starterOf(processes) : undefined);
-  const owner = found && { machine: processes.machine, pid: found.process.pid, startedAt: found.process.startedAt };
+  const owner = found && ownerOf(processes, found.process);
   const bound = owner && (await store.binding(owner));
   const serves = found?.process.args.some((arg) => SERVES.test(arg)) ? { serves: true as const } : {};
   const several = found?.inOneOfSeveral ? { inOneOfSeveral: true as const } : {};
@@ -133,7 +133,13 @@ function parseGiven(text: string | undefined, project: string): { log: LogKey; c
 
 type Found = { readonly known: KnownHost; readonly process: Process; readonly nested: boolean; readonly inOneOfSeveral?: true };
 
-function nearestHost(processes: Processes, question: IdentityQuestion): Found | undefined {
+const ownerOf = ({ machine }: Processes, { pid, startedAt }: Process): Owner => ({ machine, pid, startedAt });
+
+async function nearestHost(
+  processes: Processes,
+  question: IdentityQuestion,
+  store: Pick<Store, 'binding'>,
+): Promise<Found | undefined> {
   const line = ancestors(processes);
   const at = line.findIndex((process) => hostOf(process) !== undefined);
   const process = line[at];
@@ -141,13 +147,33 @@ function nearestHost(processes: Processes, question: IdentityQuestion): Found | 
   if (!process || !known) return undefined;
   // The terminal that started the shared server is the parent of that server, but not a host of all its sessions.
   if (isSharedServer(process)) {
-    const terminal = terminalOf(shownBy(question));
+    const terminal = await terminalOf(processes, question, store);
     if (terminal === 'several') return { known, process, nested: false, inOneOfSeveral: true };
     if (terminal === undefined || question.mayShow?.(terminal) === false) return { known, process, nested: false };
     const found = { known, process: terminal };
     return { ...found, nested: isBelowAnother(found, ancestors(processes, terminal.pid)) };
   }
   return { known, process, nested: isBelowAnother({ known, process }, line.slice(at + 1)) };
+}
+
+/**
+ * Returns the terminal of the session, or `several` if that is uncertain; undefined if no terminal shows the session. A terminal
+ * that shows another session is not the terminal of this session, unless no other terminal is open.
+ */
+async function terminalOf(
+  processes: Processes,
+  question: IdentityQuestion,
+  store: Pick<Store, 'binding'>,
+): Promise<Terminal | 'several' | undefined> {
+  const { among, likely } = candidatesFor(shownBy(question));
+  if (among.length <= 1 || question.session === undefined) return likely ?? (among.length > 0 ? 'several' : undefined);
+  const asked = conversationOfSession(question.session);
+  for (const each of among) {
+    const bound = await store.binding(ownerOf(processes, each));
+    if (bound?.conversation === asked) return each;
+    if (each === likely && bound === undefined) return each;
+  }
+  return 'several';
 }
 
 const shownBy = ({ session, folder }: IdentityQuestion): Shown => ({

@@ -800,7 +800,7 @@ export const REQUIREMENTS = {
   },
   'hosts:wake-claude': {
     behaviour:
-      'Each notification that may wake an idle Claude Code wakes it once. Each Claude Code process has one waiter, which ends with the process and wakes no other session.',
+      'Each notification that may wake an idle Claude Code wakes it once. A working Claude Code is not woken. Each Claude Code process has one waiter, which ends with the process and wakes no other session.',
   },
   'hosts:clear': {
     behaviour: 'After /clear in a real terminal, the new context contains the mark, and open notifications arrive once.',

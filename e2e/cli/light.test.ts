@@ -94,9 +94,9 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_020, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 883, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 894, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_004, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 873, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 884, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],

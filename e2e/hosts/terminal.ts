@@ -47,7 +47,7 @@ export interface AgentTerminal extends Screen {
   readonly home: string;
   /** Requests to the model that offer tools, in order. */
   readonly main: readonly Recorded[];
-  /** Opens one more terminal of the agent in the same folder. The words stand at the end of the agent's command line. */
+  /** Opens one more terminal of the agent in the same folder. The words end the agent's command line. */
   readonly another: (...words: readonly string[]) => Screen;
 }
 
@@ -119,7 +119,7 @@ export async function inTerminal(
   }
 }
 
-/** Starts the program in a terminal of its own. */
+/** Starts the program in a new terminal. */
 function screenOf(
   program: string,
   words: readonly string[],

@@ -1,12 +1,14 @@
 /** An idle Claude Code in a real terminal: each notification that may wake it wakes it once, and nothing else wakes it. */
+import path from 'node:path';
 import { setTimeout as poll } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { find } from '../model/find.ts';
 import { proves } from '../verifies.ts';
 import { place, type Place } from './hook-place.ts';
-import { address, send } from './earpiece.ts';
+import { address, earpiece, send } from './earpiece.ts';
 import { end, processesOf } from './processes.ts';
 import { run } from './run.ts';
+import { raise } from './signal-file.ts';
 import { inClaudeTerminal, type ClaudeTerminal } from './terminal.ts';
 
 /** By default, a critical notification wakes Claude Code, and an info does not. */
@@ -79,6 +81,37 @@ describe('An idle Claude Code', () => {
       expect(times).toBeLessThanOrEqual(IN_A_ROW);
       expect(times).toBeGreaterThan(IN_A_ROW / 2);
     });
+  });
+
+  test('is not woken while it works: the next call and the end of the batch carry the notifications', async () => {
+    using at = place();
+    const signal = path.join(at.folder, 'go');
+    const settings = { ...at.settings(), permissions: { defaultMode: 'default', allow: ['Bash'] } };
+    const slow = `until [ -e ${signal} ]; do read -t 0.1 <> <(:); done`;
+    await inClaudeTerminal(
+      {
+        mcpServers: {},
+        settings,
+        env: at.env,
+        script: [{ calls: [{ shell: slow }, { shell: 'echo SECOND' }] }, { text: 'ALL-DONE' }],
+      },
+      async (terminal) => {
+        await terminal.shows((screen) => screen.includes('❯'));
+        await terminal.enter('Begin');
+        await asked(terminal, 1);
+        await terminal.shows((screen) => screen.includes('Running'));
+        await send(terminal.home, at.database, 'WORD-CRITICAL the build ended', ...WAKES);
+        await send(terminal.home, at.database, 'WORD-ANNA look at it', '--kind', 'user.message', '--as', 'Anna');
+        // A waiting process would have woken the agent meanwhile.
+        for (let n = 0; n < 5; n++) await earpiece(terminal.home, at.database, 'inbox');
+        raise(signal);
+        await terminal.shows((screen) => screen.includes('ALL-DONE'));
+        expect(find(terminal.main, 'WORD-CRITICAL').inLast).toBe(1);
+        expect(find(terminal.main, 'WORD-ANNA').inLast).toBe(1);
+        expect(find(terminal.main, 'SYSTEM NOTIFICATION').inLast).toBe(0);
+        expect(await wokenIn(at)).toBe(0);
+      },
+    );
   });
 
   test('after /clear only the waiter of the new session wakes it, and no waiter outlives its session', async () => {

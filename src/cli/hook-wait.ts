@@ -2,7 +2,7 @@
  * `earpiece hook <host> --wait`: the host starts this process in the background when its agent becomes idle. When the process
  * ends with code 2, the host wakes the agent. The process may wait for days, so it loads as little as an empty hook call. Four
  * times a second, the process looks at two files of the database. If the open notifications of this session have changed, a
- * separate process checks whether these notifications may wake the agent.
+ * separate process checks whether these notifications may wake the agent. While the agent works, nothing is checked.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { stateFolder, type Env } from '../config/places.ts';
 import { isAlive, selfOwner, systemProcesses, type Process } from '../inbox/presence/processes.ts';
 import { conversationOfSession } from '../inbox/presence/session-id.ts';
+import { isIdle, waiterFile, waitersIn } from '../hosts/claude/working.ts';
 import { makeFolders } from '../input/folders.ts';
 import { openMark } from '../stores/sqlite/glance.ts';
 import { hookAnswers } from './hook-answers.ts';
@@ -23,6 +24,8 @@ export const WAKES = 2;
 export const OVER = 3;
 const LOOK_EVERY_MS = 250;
 const ALIVE_EVERY_MS = 1_000;
+/** The interval of checks whether a working agent with an open notification has become idle. */
+const WORKING_EVERY_MS = 1_000;
 /** The interval of checks if this process does not know the file of the database, so that no file shows changes. */
 const BLIND_EVERY_MS = 5_000;
 /**
@@ -40,6 +43,8 @@ export async function wait(words: readonly string[], env: Env): Promise<void> {
     const input = inputAtOnce();
     const host = systemProcesses.get(Number(env['CLAUDE_PID']));
     if (input === undefined || host === undefined || isOneShot(host, env)) return;
+    // The agent may work after its context was compacted. An earlier process may wait already.
+    if (input['source'] === 'compact') return;
     if (env['EARPIECE_HANDLE'] && !(await isInCommand(host))) {
       process.stderr.write(
         `earpiece: hook --wait: process ${host.pid} (CLAUDE_PID) does not run in the command that runs this hook, so the hook does not wait; everything else keeps working\n`,
@@ -75,6 +80,7 @@ async function waitFor(input: HookInput, host: Process, given: { words: readonly
   using place = takePlace(env, host);
   let [files, mark, dueAt, aliveAt] = ['', '', 0, 0];
   const began = Date.now();
+  const about = { since: performance.timeOrigin, transcript: input['transcript_path'] };
   let stopped = false;
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => (stopped = true));
   while (!stopped && place.isMine()) {
@@ -87,7 +93,14 @@ async function waitFor(input: HookInput, host: Process, given: { words: readonly
     if (changed !== files || now >= dueAt) {
       const open = path === undefined ? undefined : openMark({ path, process: owner, conversation });
       const isNews = open === undefined || (open !== '' && open !== mark);
-      if (isNews || (open !== '' && now >= dueAt)) {
+      const isDue = open !== '' && now >= dueAt;
+      if ((isNews || isDue) && !isIdle(stateFolder({ env }), host, about)) {
+        // The notifications stay news, so that they are checked again.
+        [files, dueAt] = [changed, now + WORKING_EVERY_MS];
+        await sleep(LOOK_EVERY_MS);
+        continue;
+      }
+      if (isNews || isDue) {
         const { code, nextAt } = await look(lines, input);
         if (code === WAKES) return WAKES;
         const mayBeBound = now - began < BOUND_WITHIN_MS;
@@ -131,12 +144,12 @@ async function look(
 
 /** Makes this process the only waiter of its host process. An earlier waiter is replaced, even if its session has ended. */
 function takePlace(env: Env, host: Process): Disposable & { isMine(): boolean } {
-  const folder = join(stateFolder({ env }), 'waiters');
+  const folder = waitersIn(stateFolder({ env }));
   makeFolders(folder);
   // A waiter that was killed has left its file.
   for (const name of readdirSync(folder))
     if (systemProcesses.get(Number(name.split('-')[0])) === undefined) rmSync(join(folder, name), { force: true });
-  const file = join(folder, `${host.pid}-${host.startedAt.replaceAll(/\W/g, '-')}`);
+  const file = waiterFile(stateFolder({ env }), host);
   const me = JSON.stringify(selfOwner());
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, me, { mode: 0o600 });

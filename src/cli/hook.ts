@@ -10,6 +10,7 @@ import {
   attend,
   conversationOf,
   forgetMarks,
+  noteWork,
   serverLives,
   TERMINAL_VARIABLE,
   type Attended,
@@ -78,7 +79,10 @@ async function answered(
   let afterwards: (() => Promise<void>) | undefined;
   const ask = async (): Promise<Attended> => {
     const inside = insideAgent({ env: process.env });
-    if (inside === undefined) forgets(host, call, options);
+    if (inside === undefined) {
+      forgets(host, call, options);
+      if (isAtWork(call)) notesWork(host);
+    }
     const { place, caller } = await opened(host, call, options, complain, inside);
     ear = place.inbox;
     if (host.waker !== undefined && call.moment.kind === 'prompt' && place.terminal === undefined)
@@ -95,7 +99,11 @@ async function answered(
       };
     const attended = await attend(place, host, caller, momentOf(call, options));
     // In a command of an agent, `attend` must first allow the session.
-    if (inside !== undefined) forgets(host, call, options);
+    if (inside !== undefined) {
+      forgets(host, call, options);
+      if (isAtWork(call)) notesWork(host);
+    }
+    if (attended.answer.kind === 'hold') notesWork(host);
     return attended;
   };
   const attended = await within(ask(), () => ear?.lines?.busy?.() ?? false).catch(async (error: unknown) => {
@@ -130,6 +138,17 @@ const forgets = (host: HookHost, call: HookCall, options: HookOptions): void =>
     over: call.moment.kind === 'session_end',
     unless: marksStayFor(host, call, options),
   });
+
+/** Whether the agent works after this moment. The end of a turn does not count, unless Earpiece holds the turn. */
+const isAtWork = ({ moment: { kind }, caller }: HookCall): boolean =>
+  caller.subagent === undefined && kind !== 'session_start' && kind !== 'session_end' && kind !== 'turn_end';
+
+/** Records that the agent works, so that its waiting process does not wake it. */
+function notesWork({ events }: HookHost): void {
+  const shown = systemProcesses.get(Number(process.env['CLAUDE_PID']));
+  if (shown === undefined || !Object.values(events).some(({ waits }) => waits)) return;
+  noteWork(stateFolder({ env: process.env }), shown);
+}
 
 /**
  * Returns the database whose quiet marks stay valid after this call. If a hook before a tool may replace the MCP server, no marks

@@ -22,6 +22,7 @@ export const HOOK_HOSTS: readonly HookHost[] = [claude, codex, gemini, qwen, cur
 
 export const HOOK_HOST_NAMES = HOOK_HOSTS.map(({ name }) => name);
 
+export { noteWork } from './claude/working.ts';
 export { forgetMarks, noteServer, serverLives } from './quiet-mark.ts';
 export { stateIn, TERMINAL_VARIABLE } from './terminal-state.ts';
 

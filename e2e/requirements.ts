@@ -495,7 +495,7 @@ export const REQUIREMENTS = {
   },
   'gate:read-before': {
     behaviour:
-      'A critical notification or a cancel that the agent read with a prompt, or at the end of a batch, refuses no call. The transcript of the agent is the proof.',
+      'A critical notification or a cancel that the agent read with a prompt, or at the end of a batch, refuses no call. Codex also makes a call that begins 1 s after a result with the interrupt. The transcript of the agent is the proof.',
   },
   'gate:asked-again': {
     behaviour:

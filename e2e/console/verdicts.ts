@@ -35,7 +35,7 @@ export const VERDICTS: Readonly<
   },
   gate: {
     kind: 'gate',
-    says: /^The gate of shop\/gate is up because of this interrupt; so far 2 tool calls were refused\. The interrupt was delivered at \d\d:\d\d\. The gate goes down when the agent has read the interrupt\.$/u,
+    says: /^The gate of shop\/gate is up because of this interrupt; so far 2 tool calls were refused\. The interrupt was delivered at \d\d:\d\d\. The gate goes down when a later call or message proves that the agent has read it\.$/u,
     cures: ['Mark read', 'Withdraw'],
   },
   delivered: {

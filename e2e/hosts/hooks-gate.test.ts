@@ -1,4 +1,5 @@
 /** Real agents with hooks: an effective stop, and a kill that loses nothing. */
+import path from 'node:path';
 import { setTimeout as think } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { ASKED_AGAIN_MS } from '../../src/inbox/conversation/gate.ts';
@@ -7,8 +8,34 @@ import { address, earpiece, send } from './earpiece.ts';
 import { filesOf, HOOKED, temporaryDatabase, withHooks } from './hooked.ts';
 import { told } from './told.ts';
 import { run } from './run.ts';
+import { raise, raised } from './signal-file.ts';
 
 const touch = (file: string) => ({ shell: `touch ${file}` });
+
+test('Codex makes the next call after a result with an interrupt that its model has read', async () => {
+  proves('gate:read-before');
+  using database = temporaryDatabase();
+  let sent: Promise<void> | undefined;
+  using seen = await run('codex', {
+    ...withHooks('codex', database.path),
+    script: [
+      { calls: [{ shell: 'touch begun; until [ -e go ]; do sleep 0.1; done' }] },
+      { calls: [touch('next')] },
+      { text: 'ALL-DONE' },
+    ],
+    async onToolStep({ step, home }) {
+      const work = path.join(home, 'work');
+      if (step === 0)
+        sent = raised(path.join(work, 'begun'), 60_000)
+          .then(() => send(home, database.path, 'WORD-STOP hold on', '--level', 'critical'))
+          .then(() => raise(path.join(work, 'go')));
+      if (step === 1) await think(ASKED_AGAIN_MS + 200);
+    },
+  });
+  await sent;
+  expect(filesOf(seen).toSorted()).toEqual(['begun', 'go', 'next']);
+  expect(told(seen, 'WORD-STOP')).toBe(1);
+});
 
 describe.for(HOOKED)('$client with hooks', ({ client }) => {
   test('makes no call of a built-in tool during a pause, and continues when a person resumes it', async () => {

@@ -283,7 +283,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'an interrupt withholds results of calls that were made',
     { n: { level: 'critical' }, item: closed('delivered', { gate: true }), withheld: 2 },
     'gate',
-    'The gate of shop/coder is up because of this interrupt; so far 2 tool calls were made and their results are withheld. The interrupt was delivered at t0. The gate goes down when the agent has read the interrupt.',
+    'The gate of shop/coder is up because of this interrupt; so far 2 tool calls were made and their results are withheld. The interrupt was delivered at t0. The gate goes down when a later call or message proves that the agent has read it.',
   ],
   [
     'a pause refused a call and withholds a result',
@@ -295,7 +295,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'a delivered interrupt keeps its gate up',
     { n: { level: 'critical' }, item: closed('delivered', { gate: true }), refusals: 3 },
     'gate',
-    'The gate of shop/coder is up because of this interrupt; so far 3 tool calls were refused. The interrupt was delivered at t0. The gate goes down when the agent has read the interrupt.',
+    'The gate of shop/coder is up because of this interrupt; so far 3 tool calls were refused. The interrupt was delivered at t0. The gate goes down when a later call or message proves that the agent has read it.',
     ['mark read', 'earpiece withdraw n1'],
   ],
   [

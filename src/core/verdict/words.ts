@@ -75,9 +75,13 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       const carried = verdict.deliveredAt === null ? '' : ` The interrupt was delivered at ${clock(verdict.deliveredAt)}.`;
       const passing = verdict.wrappedOnly ? ' The gate refuses calls of wrapped tools; built-in tools still run.' : '';
       const end = verdict.until === null ? '' : `, at the latest at ${clock(verdict.until)}`;
+      const read =
+        verdict.deliveredAt === null
+          ? 'the agent has read the interrupt'
+          : 'a later call or message proves that the agent has read it';
       return verdict.action === 'pause'
         ? `The gate of ${verdict.log} is up because of this pause; so far ${refused}.${passing}${carried} The gate goes down when a person resumes the agent${end}.`
-        : `The gate of ${verdict.log} is up because of this interrupt; so far ${refused}.${passing}${carried} The gate goes down when the agent has read the interrupt${end}.`;
+        : `The gate of ${verdict.log} is up because of this interrupt; so far ${refused}.${passing}${carried} The gate goes down when ${read}${end}.`;
     }
     case 'behind_gate':
       return `Waiting: the gate of ${verdict.log} is up because of ${verdict.id} (${brief(verdict.about)}). The notification is delivered after the agent has read that interrupt.`;

@@ -264,6 +264,22 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(await refuse('transcript')).toContain('and this');
     });
 
+    it('refuses no call a second after a tool result that shows the interrupt, if the transcript has the text', async () => {
+      proves('gate:read-before');
+      await stop();
+      await (await talk(inbox, {}).offer({ at: 'tool_result' }))?.confirm();
+      now += 2_000;
+      expect(await refuse('transcript')).toContain('stop it');
+      await inbox.queue('shop/coder', { id: 'second', message: 'and this', level: 'critical' });
+      await (await talk(inbox, {}).offer({ at: 'tool_result' }))?.confirm();
+      await observed('stop', 'second');
+      now += 1_000;
+      expect(await refuse('transcript')).toBeUndefined();
+      expect((await steps('second')).at(-1)).toBe(
+        "read: asked again 1.0 s after a tool's result that shows the interrupt, calling Bash",
+      );
+    });
+
     it('is lowered by a call a second after the last refusal, if the transcript has the text', async () => {
       await stop();
       await refuse('transcript');

@@ -9,7 +9,8 @@
  *
  * - A confirmed answer of `get_notifications`.
  * - A model request that the host proves (`answered`).
- * - A call that begins at least `ASKED_AGAIN_MS` after the last refusal, at a host without a better proof (`Proof`).
+ * - A call that begins at least `ASKED_AGAIN_MS` after the last refusal, at a host without a better proof (`Proof`). If the proof
+ *   is the transcript, a delivery with a tool's result counts like a refusal.
  * - A call, if the transcript shows the interrupt in a message before the batch of the call (`readBefore`).
  *
  * The start of a call less than `ASKED_AGAIN_MS` after a refusal proves nothing. Claude Code, Codex and Qwen send the writing
@@ -354,13 +355,18 @@ function askedAgain(
   const offered = past.offers.findLast(({ body }) => body.carrier === item.carrier)?.seq ?? 0;
   const refusals = refusalsOf(item, past).filter(({ seq }) => seq > offered);
   const [first, last] = [refusals[0], refusals.at(-1)];
+  if (first === undefined && proof === 'transcript' && item.observed) {
+    const waited = beganAt - (item.closedAt ?? beganAt);
+    return waited < ASKED_AGAIN_MS ? undefined : `asked again ${seconds(waited)} after a tool's result that shows the interrupt`;
+  }
   if (first === undefined || last === undefined || beganAt - last.clockAt < ASKED_AGAIN_MS) return undefined;
   const isProven = proof === undefined || (proof === 'transcript' && item.observed);
   if (!isProven && beganAt - first.clockAt < UNPROVEN_MS) return undefined;
   const count = refusals.reduce((sum, { times = 1 }) => sum + times, 0);
-  const seconds = ((beganAt - last.clockAt) / 1_000).toFixed(1);
-  return `asked again ${seconds} s after the last of ${count} refusal${count === 1 ? '' : 's'}`;
+  return `asked again ${seconds(beganAt - last.clockAt)} after the last of ${count} refusal${count === 1 ? '' : 's'}`;
 }
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 /**
  * Whether an unconfirmed answer of `get_notifications` shows the interrupt, and was made long enough before the call began. A

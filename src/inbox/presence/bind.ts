@@ -23,11 +23,12 @@ export async function bind(context: Context, host: Owner, to: { log: LogKey; con
     { log: to.log, from: placeholder(host) },
     ...(before === undefined ? [] : [{ log: before.log, from: before.conversation }]),
   ];
+  const follows = new Set(former.map(({ from }) => from));
   const seen = new Set<string>();
   for (const { log, from } of former) {
     if (from === to.conversation || seen.has(`${log}#${from}`)) continue;
     seen.add(`${log}#${from}`);
-    await merge(context, { log, from, to: to.conversation });
+    await merge(context, { log, from, to: to.conversation }, follows);
     const [known] = await store.presence({ log, conversation: from });
     if (known !== undefined && known.endedAt === undefined) await store.touch({ log, conversation: from, ended: true });
   }

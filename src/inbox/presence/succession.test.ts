@@ -346,6 +346,16 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await gate(bound)).toEqual([]);
     });
 
+    it('is not told again what the session before has read, although a gateway arrived under another name', async () => {
+      await inbox.bind(host(10), { log: LOG, conversation: 's1' as ConversationId });
+      const session = await works('s1', 10);
+      await starts('pid-10-1', 10);
+      await tell('shop/*', 'all');
+      expect(await offered(session)).toEqual(['all']);
+      await inbox.bind(host(10), { log: LOG, conversation: 's2' as ConversationId });
+      expect(await offered(await works('s2', 10))).toEqual([]);
+    });
+
     it('takes over a pause after each /clear', async () => {
       await works('pid', 10);
       for (const id of ['s1', 's2', 's3']) {

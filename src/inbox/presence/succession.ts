@@ -59,9 +59,16 @@ export async function inherit(context: Context, heir: Heir): Promise<Inherited> 
   return { from, waits };
 }
 
-/** Merges two conversations of one host process: `to` takes over everything from `from`, including offers in flight. */
-export async function merge(context: Context, { log, from, to }: Succession): Promise<void> {
-  await passOn(context, { log, from, to, why: 'merged' }, { holds: true, follows: new Set(), parent: undefined });
+/**
+ * Merges two conversations of one host process: `to` takes over everything from `from`, including offers in flight. `follows`:
+ * all conversations of the process. `to` does not get a notification again that one of these conversations has read.
+ */
+export async function merge(
+  context: Context,
+  { log, from, to }: Succession,
+  follows: ReadonlySet<ConversationId>,
+): Promise<void> {
+  await passOn(context, { log, from, to, why: 'merged' }, { holds: true, follows, parent: undefined });
 }
 
 /**
@@ -110,7 +117,7 @@ async function passOn(
     if (why !== 'merged' && (await releaseStale(context, log, mine)) > 0) continue;
     const free = mine.filter(({ state }) => why === 'merged' || state !== 'offered');
     const waits = free.length < mine.length;
-    const unneeded = why === 'merged' ? [] : await unneededCopies(context, { log, to }, follows, free);
+    const unneeded = await unneededCopies(context, { log, to }, follows, free);
     const passing = free.filter((item) => !unneeded.includes(item));
     const others = await companionsOf(context, { log, from, to });
     const closed: readonly Draft[] = unneeded.length === 0 ? [] : [closingOf(unneeded, from)];

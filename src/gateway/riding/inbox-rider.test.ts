@@ -217,3 +217,31 @@ it('a late text that is sent after its release has failed counts as delivered', 
   expect((await inbox.why('n'))?.items[0]?.receipt).toBe('delivered');
   await inbox.close();
 });
+
+it('a gateway that arrives while a hook reports the session does not stay a separate conversation', async () => {
+  const host = { machine: 'here', pid: 7, startedAt: '1' };
+  const inbox = new Inbox({
+    store: memoryStore(),
+    policies: { policy: () => DEFAULT_POLICY },
+    owner: { machine: 'here', pid: 1, startedAt: '1' },
+    isAlive: () => true,
+    timeZone: 'UTC',
+  });
+  const about = { log: LOG, host: { agent: 'coder', process: host, nested: false } };
+  const session = { log: LOG, conversation: 's1' as ConversationId };
+  const rider = inboxRider({
+    inbox,
+    identify: async () => {
+      if ((await inbox.store.binding(host)) !== undefined) return { ...about, ...session, by: 'binding' };
+      // The hook binds the session just after this lookup.
+      await inbox.bind(host, session);
+      return { ...about, conversation: 'pid-7-1' as ConversationId, by: 'host process' };
+    },
+    carrier: 'gateway:test',
+    complain: () => {},
+  });
+  rider.opened({ key: 'k', profile: profileOf(undefined) });
+  await rider.idle();
+  expect((await inbox.active({ log: LOG })).map(({ conversation }) => conversation)).toEqual(['s1']);
+  await inbox.close();
+});

@@ -1,6 +1,7 @@
 /** One connection and its current conversation. The host may begin another conversation at any time (`/clear`). */
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
+import type { Store } from '../../core/ports.ts';
 import { isSignal, placeOfSession, type Conversation, type Identity, type Inbox } from '../../inbox/index.ts';
 import { Attendance } from './attendance.ts';
 import { EarlyRefusals } from './early-refusals.ts';
@@ -49,7 +50,7 @@ export class Seat {
    * Resolves to the conversation after it has begun and has taken over its inherited notifications, so that its gate is known.
    */
   async working(): Promise<Conversation> {
-    if (await this.#isRebound()) this.#identifiedAt = Number.NEGATIVE_INFINITY;
+    if ((await this.#reboundTo()) !== undefined) this.#identifiedAt = Number.NEGATIVE_INFINITY;
     const conversation = await this.conversation();
     if (this.#identity && !this.#attendance.hasBegun(conversation)) await this.#attendance.begin(conversation, this.#identity);
     return conversation;
@@ -61,7 +62,14 @@ export class Seat {
    */
   async opened(): Promise<void> {
     const conversation = await this.conversation();
-    if (!this.identity.untilCall && !this.#isSubagent) await this.#attendance.arrive(conversation);
+    if (this.identity.untilCall || this.#isSubagent) return;
+    await this.#attendance.arrive(conversation);
+    const bound = await this.#reboundTo();
+    if (bound === undefined || this.identity.host === undefined) return;
+    // A hook has reported the session while this connection arrived in a conversation without a session. The two are one.
+    await this.#options.inbox.bind(this.identity.host.process, bound);
+    this.#identifiedAt = Number.NEGATIVE_INFINITY;
+    await this.#attendance.arrive(await this.conversation());
   }
 
   /** Returns the conversation that hears an event about a server. Keeps the event until a call names the conversation. */
@@ -155,14 +163,14 @@ export class Seat {
   }
 
   /**
-   * Whether a hook has reported another session of the host since the last lookup. The gate of that session applies from this
-   * call on.
+   * Returns the session of the host that a hook has reported since the last lookup. The gate of that session applies from this
+   * call on. Undefined if the host shows no other session.
    */
-  async #isRebound(): Promise<boolean> {
+  async #reboundTo(): Promise<Awaited<ReturnType<Store['binding']>>> {
     const { by, host, conversation } = this.#identity ?? {};
-    if (host === undefined || by === 'given' || by === 'call') return false;
+    if (host === undefined || by === 'given' || by === 'call') return undefined;
     const bound = await this.#options.inbox.store.binding(host.process);
-    return bound !== undefined && bound.conversation !== conversation;
+    return bound !== undefined && bound.conversation !== conversation ? bound : undefined;
   }
 
   #isOld(): boolean {

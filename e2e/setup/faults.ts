@@ -20,9 +20,6 @@ export const merge = (file: string, settings: (home: Home) => object) => (home: 
   void home.write(file, JSON.stringify({ ...(home.has(file) ? parsed(home, file) : {}), ...settings(home) }));
 export const hooksOf = (home: Home, file: string): Record<string, { hooks: { command: string }[] }[]> =>
   parsed(home, file)['hooks'] as ReturnType<typeof hooksOf>;
-export const commandsOf = (home: Home, file: string): readonly string[] =>
-  Object.values(hooksOf(home, file)).flatMap((groups) => groups.flatMap(({ hooks }) => hooks.map(({ command }) => command)));
-
 export const CLAUDE = '.claude/settings.json';
 export const GEMINI = '.gemini/settings.json';
 export const ANOTHER = { type: 'stdio', command: 'another-server', args: [] };

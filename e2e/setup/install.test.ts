@@ -134,6 +134,24 @@ describe('entries of an older version', () => {
   });
 });
 
+describe.each(['gemini', 'qwen'])('the hooks of %s', (agent) => {
+  proves('hosts:install');
+  it('have a name, which the agent shows instead of the command; an entry without the name is replaced', () => {
+    using home = new Home(agent);
+    const file = `.${agent}/settings.json`;
+    const before = JSON.stringify({
+      hooks: { Stop: [{ hooks: [commandHook(OLD_LINE.replace('hook claude', `hook ${agent}`))] }] },
+    });
+    home.write(file, before);
+    ok(home.run(['install', '--yes']));
+    const { hooks } = JSON.parse(home.read(file)) as { hooks: Record<string, { hooks: { name?: string }[] }[]> };
+    const names = Object.values(hooks).flatMap((groups) => groups.flatMap((group) => group.hooks.map(({ name }) => name)));
+    expect(names.length).toBeGreaterThan(5);
+    expect(new Set(names)).toEqual(new Set(['earpiece']));
+    expect(home.read(file)).not.toContain('/old/');
+  });
+});
+
 describe('a change after the installation', () => {
   proves('hosts:uninstall');
   it.each([

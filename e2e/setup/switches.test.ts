@@ -7,7 +7,6 @@ import {
   append,
   byHand,
   CLAUDE,
-  commandsOf,
   GEMINI,
   hooksOf,
   inProject,
@@ -29,13 +28,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'Gemini: the user switches the hooks of Earpiece off': {
     agent: 'gemini',
-    make: merge(GEMINI, (home) => ({ hooksConfig: { disabled: commandsOf(home, GEMINI) } })),
+    make: merge(GEMINI, () => ({ hooksConfig: { disabled: ['earpiece'] } })),
     says: /home\/\.gemini\/settings\.json has hooksConfig\.disabled with hooks of Earpiece: these hooks do not run/u,
     advice: /^remove these entries from /u,
   },
   'Gemini: the project switches a hook of Earpiece off': {
     agent: 'gemini',
-    make: (home) => write(`shop/${GEMINI}`, { hooksConfig: { disabled: commandsOf(home, GEMINI).slice(0, 1) } })(home),
+    make: write(`shop/${GEMINI}`, { hooksConfig: { disabled: ['earpiece'] } }),
     says: /shop\/\.gemini\/settings\.json has hooksConfig\.disabled with hooks of Earpiece/u,
     advice: /^remove these entries from /u,
   },

@@ -94,6 +94,8 @@ export interface HookHost extends Host {
    * entries.
    */
   readonly events: Readonly<Record<string, HookEvent>>;
+  /** Whether the host shows the name of a hook instead of its command. Default: the entries have no name. */
+  readonly showsName?: true;
   /** The environment variable that holds the session's id in the host's hooks. */
   readonly sessionVariable?: string;
   /** Wakes an idle session from outside. Default: sessions cannot be woken. */

@@ -22,6 +22,8 @@ export const gemini: HookHost = {
   proof: 'request',
   sessionVariable: 'GEMINI_SESSION_ID',
 
+  showsName: true,
+
   events: {
     SessionStart: { timeoutS: 10 },
     BeforeAgent: { timeoutS: 10 },

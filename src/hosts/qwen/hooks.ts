@@ -24,6 +24,8 @@ export const qwen: HookHost = {
   proof: 'request',
   sessionVariable: 'QWEN_CODE_SESSION_ID',
 
+  showsName: true,
+
   events: {
     SessionStart: { timeoutS: 10 },
     UserPromptSubmit: { timeoutS: 10 },

@@ -3,7 +3,7 @@ import { defined } from '../../core/defined.ts';
 import type { HookHost } from '../host.ts';
 import type { Ending } from '../quiet-mark.ts';
 import type { Group } from './hook-settings.ts';
-import { HOOK_TOOL } from './ours.ts';
+import { HOOK_TOOL, SERVER_NAME } from './ours.ts';
 
 export type Lines = {
   /** Makes a line for a POSIX shell. If the condition `ending` holds, the shell ends the hook without starting Earpiece. */
@@ -29,7 +29,7 @@ export const hookGroups = (host: HookHost, lines: Lines): Readonly<Record<string
                 type: 'command',
                 command: lines.line(words, ending),
                 timeout,
-                ...defined({ if: rule }),
+                ...defined({ name: host.showsName ? SERVER_NAME : undefined, if: rule }),
               }))),
           ...(waits ? [waiter(lines.line(['hook', host.name, '--wait']), lines)] : []),
         ];

@@ -20,8 +20,9 @@ export const hooksIn = (text: string, isOurs: HookSettings['isOurs']): readonly 
       .flatMap(handlersOf)
       .flatMap((handler) => {
         if (!isTable(handler) || !isOurs(handler)) return [];
-        const { command } = handler;
-        return [{ event, ...(typeof command === 'string' ? { command } : {}) }];
+        const { command, name } = handler;
+        const texts = { ...(typeof command === 'string' ? { command } : {}), ...(typeof name === 'string' ? { name } : {}) };
+        return [{ event, ...texts }];
       }),
   );
 

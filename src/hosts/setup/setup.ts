@@ -65,7 +65,7 @@ export type SetVariable = {
 };
 
 /** An Earpiece hook in a settings file. Without a command, the host calls the MCP server. */
-export type FoundHook = { readonly event: string; readonly command?: string };
+export type FoundHook = { readonly event: string; readonly command?: string; readonly name?: string };
 
 /** A file with a second copy of Earpiece's hooks. `isByHand`: a person wrote a hook of the copy. */
 export type HookCopy = { readonly file: string; readonly isByHand: boolean };

@@ -28,9 +28,9 @@ import {
 
 export function gemini(user: Place): readonly Disabled[] {
   const sources = sourcesOf(geminiSettings(user), jsonc);
-  const commands = geminiSettings(user).flatMap(({ file }) => commandsIn(file, 'gemini'));
+  const names = geminiSettings(user).flatMap(({ file }) => hookNamesIn(file, 'gemini'));
   const disabled = each(sources, ['hooksConfig', 'disabled']).filter(({ value }) =>
-    listOf(value).some((name) => commands.includes(String(name))),
+    listOf(value).some((name) => names.includes(String(name))),
   );
   // Only servers that all lists allow are started. If no server is in all lists, Gemini CLI starts every server.
   const allowed = each(sources, ['mcp', 'allowed']).filter(({ value }) => Array.isArray(value));
@@ -106,5 +106,8 @@ const servers = (sources: readonly Source[]): readonly Disabled[] => [
   ),
 ];
 
-const commandsIn = (file: string, host: string): readonly string[] =>
-  hooksIn(readSettings(file).text ?? '', (handler) => isOurHook(handler, host)).flatMap(({ command }) => command ?? []);
+/** Returns the names by which Gemini CLI lists Earpiece's hooks. The entries of older versions have only a command. */
+const hookNamesIn = (file: string, host: string): readonly string[] =>
+  hooksIn(readSettings(file).text ?? '', (handler) => isOurHook(handler, host)).flatMap(
+    ({ name, command }) => name ?? command ?? [],
+  );

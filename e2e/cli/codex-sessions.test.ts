@@ -180,6 +180,7 @@ describe('sessions of one Codex process', { timeout: 60_000 }, () => {
       await codex.call('b', S2),
     ];
     expect(times(later, 'WORD-')).toEqual([0, 0, 0, 0]);
+    expect(await shell.says(['agents'])).not.toContain('codex-mcp-client');
     await shell.says(['send', '--to', 'shop/*', 'WORD-AGAIN']);
     expect(times([await codex.hook(S1, 'PostToolUse'), await codex.call('a', S1)], 'WORD-AGAIN')).toEqual([1, 0]);
     expect(times([await codex.call('b', S2), await codex.hook(S2, 'PostToolUse')], 'WORD-AGAIN')).toEqual([1, 0]);

@@ -94,9 +94,9 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_004, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 873, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 884, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_006, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 875, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 887, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],

@@ -2,7 +2,7 @@
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
-import { isSignal, placeOfSession, type Conversation, type Identity, type Inbox } from '../../inbox/index.ts';
+import { isSignal, placeOfSession, shownAs, type Conversation, type Identity, type Inbox } from '../../inbox/index.ts';
 import { Attendance } from './attendance.ts';
 import { EarlyRefusals } from './early-refusals.ts';
 import type { InboxRiderOptions } from './inbox-rider-options.ts';
@@ -201,7 +201,7 @@ export class Seat {
         process: identity.host?.process ?? inbox.owner,
         ...((identity.host === undefined && this.#options.shared) || identity.by === 'call' ? { shared: true } : {}),
         ...defined({ folder: this.#options.folder, view, purpose }),
-        ...(client === undefined ? {} : { host: client.name, ...defined({ hostVersion: client.version }) }),
+        ...(client === undefined ? {} : shownAs(client)),
       },
     );
   }

@@ -8,6 +8,7 @@ import {
   Inbox,
   placeholder,
   selfOwner,
+  shownAs,
   systemProcesses,
   isAlive,
   type Process,
@@ -191,4 +192,22 @@ describe('the conversation of a process', () => {
     expect(isAlive({ machine: `${systemProcesses.machine} pid:[1]`, pid: 1, startedAt: '1' })).toBeUndefined();
     expect(systemProcesses.get(2 ** 30)).toBeUndefined();
   });
+});
+
+it.each([
+  [
+    { name: 'codex-mcp-client', version: '0.169.0' },
+    { host: 'codex', hostVersion: '0.169.0' },
+  ],
+  [
+    { name: 'gemini-cli-mcp-client', version: '0.61.0' },
+    { host: 'gemini-cli', hostVersion: '0.61.0' },
+  ],
+  [{ name: 'qwen-cli-mcp-client-earpiece', version: '0.0.1' }, { host: 'qwen-code' }],
+  [
+    { name: 'my-client', version: '2' },
+    { host: 'my-client', hostVersion: '2' },
+  ],
+])('the client %s is shown as %s', (client, shown) => {
+  expect(shownAs(client)).toEqual(shown);
 });

@@ -15,6 +15,7 @@
  * but does not identify one by itself.
  */
 import { conversationId, logKey, MAIN, nameFrom, parseAddress, type ConversationId, type LogKey } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
@@ -30,13 +31,15 @@ export type KnownHost = {
   readonly process: RegExp;
   readonly sessionVariable?: string;
   readonly client: RegExp;
+  /** Set if the version that the MCP client reports is not the version of the host. */
+  readonly clientHasOtherVersion?: true;
 };
 
 export const KNOWN_HOSTS: readonly KnownHost[] = [
   { agent: 'claude-code', process: /^claude(\.exe)?$/, sessionVariable: 'CLAUDE_CODE_SESSION_ID', client: /^claude-code/i },
   { agent: 'codex', process: /^codex(-.*)?$/, client: /^codex/i },
   { agent: 'gemini-cli', process: /^gemini$/, client: /^gemini-cli/i },
-  { agent: 'qwen-code', process: /^qwen$/, client: /^qwen/i },
+  { agent: 'qwen-code', process: /^qwen$/, client: /^qwen/i, clientHasOtherVersion: true },
   { agent: 'opencode', process: /^\.?opencode$/, client: /^opencode/i },
   { agent: 'pi', process: /^pi$/, client: /^pi(-|$)/i },
   { agent: 'cursor', process: /^cursor(-agent)?$/i, client: /^cursor/i },
@@ -89,7 +92,7 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
   if (given?.conversation) return { log: given.log, conversation: given.conversation, by: 'given' };
 
   const host = question.lookAtAncestors === false ? undefined : await nearestHost(processes, question, store);
-  const known = host?.known ?? KNOWN_HOSTS.find((k) => question.client !== undefined && k.client.test(question.client));
+  const known = host?.known ?? (question.client === undefined ? undefined : knownClient(question.client));
   const log =
     given?.log ?? logKey(project, known?.agent ?? (question.client === undefined ? 'agent' : nameFrom(question.client)));
 
@@ -115,6 +118,20 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
   if (host && owner) return { log, conversation: placeholder(owner), by: 'host process', ...about, ...until };
   return { log, conversation: MAIN, by: given ? 'given' : question.client === undefined ? 'default' : 'client name', ...until };
 }
+
+/**
+ * Returns the names under which lists show an MCP client: the agent's name for a known host, so that hooks and gateways of one
+ * agent have one name.
+ */
+export function shownAs({ name, version }: { readonly name: string; readonly version?: string | undefined }): {
+  readonly host: string;
+  readonly hostVersion?: string;
+} {
+  const known = knownClient(name);
+  return { host: known?.agent ?? name, ...(known?.clientHasOtherVersion ? {} : defined({ hostVersion: version })) };
+}
+
+const knownClient = (name: string): KnownHost | undefined => KNOWN_HOSTS.find(({ client }) => client.test(name));
 
 /** Returns the conversation of a host process without a binding. */
 export const placeholder = (host: Owner): ConversationId => conversationId(nameFrom(`pid-${host.pid}-${host.startedAt}`));

@@ -131,6 +131,7 @@ const processes: UserConfig = {
         ['cli/program'],
         [
           'cli/context',
+          'cli/foreign',
           'cli/may-read',
           'cli/moments',
           'cli/reader',

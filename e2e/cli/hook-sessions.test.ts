@@ -181,7 +181,7 @@ hook ${host} n1 UserPromptSubmit; hook ${host} n1 Stop; hook ${host} n1 SessionE
     const read = sh(shell, script, { inside: true });
     expect(read).toEqual({
       stdout: 'exit 0\n',
-      stderr: expect.stringContaining(`the process ${other.pid} of CLAUDE_PID did not start`),
+      stderr: expect.stringContaining(`process ${other.pid} (CLAUDE_PID) does not run in the command`),
     });
   });
 

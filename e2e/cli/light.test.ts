@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_006, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 875, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 887, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_032, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 893, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 911, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_462,
+        kb: 1_476,
         packages: [
           'commander',
           'hono',

@@ -222,7 +222,11 @@ describe('sessions of one Codex process', { timeout: 60_000 }, () => {
       await codex.call('a', S2, { name: 'good__echo' }),
       await codex.call('a', S2, { name: 'good__echo' }),
     ];
-    expect(times(heard, 'MCP server `broken`').slice(0, 2).toSorted((a, b) => a - b)).toEqual([0, 1]);
+    expect(
+      times(heard, 'MCP server `broken`')
+        .slice(0, 2)
+        .toSorted((a, b) => a - b),
+    ).toEqual([0, 1]);
     expect(times(heard, 'MCP server `broken`').slice(2)).toEqual([0, 0]);
   });
 

@@ -5,6 +5,7 @@ import type {
   Call,
   Connection,
   Delivery,
+  Ended,
   OwnAnswer,
   OwnCall,
   OwnTool,
@@ -73,7 +74,7 @@ export class GuardedRider {
   readonly #closed = new WeakSet<Connection>();
   readonly #sessions = new SessionConnections(
     (connection) => this.opened(connection),
-    (connection) => this.#end(connection),
+    (connection, how) => this.#end(connection, how),
   );
   /** The method whose failure began this outage. */
   #out: string | undefined;
@@ -195,14 +196,14 @@ export class GuardedRider {
 
   closed(connection: Connection): void {
     this.#sessions.end(connection);
-    this.#end(connection);
+    this.#end(connection, { mayReturn: false });
   }
 
-  #end(connection: Connection): void {
+  #end(connection: Connection, how: Ended): void {
     this.#lateRides.releaseAll(connection.key, 'client_died');
     this.#lateRides.inTime(connection.key);
     this.#closed.add(connection);
-    this.#now('closed', () => this.#rider.closed(connection), undefined);
+    this.#now('closed', () => this.#rider.closed(connection, how), undefined);
   }
 
   upstream(event: UpstreamEvent, of?: Connection['key']): void {

@@ -17,6 +17,7 @@ import {
   type CallToolResult,
   type Connection,
   type Delivery,
+  type Ended,
   type OwnAnswer,
   type OwnCall,
   type OwnTool,
@@ -335,10 +336,10 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       settle(seatOf(connection).opened());
     },
 
-    closed(connection: Connection): void {
+    closed(connection: Connection, how?: Ended): void {
       const seat = seats.get(connection.key);
       seats.delete(connection.key);
-      if (seat) settle(seat.closed());
+      if (seat) settle(seat.closed(how));
     },
 
     upstream(event: UpstreamEvent, of?: Connection['key']): void {

@@ -53,8 +53,8 @@ export function retryingRider(
     working: () => ready?.working?.() ?? false,
     // If the store is open, the conversation is opened at once, so that the next event about a server finds the conversation.
     opened: (connection) => (ready ? ready.opened(connection) : later((opened) => opened.opened(connection))),
-    closed: (connection) => {
-      if (ready) ready.closed(connection);
+    closed: (connection, how) => {
+      if (ready) ready.closed(connection, how);
     },
     // The event is handled after `opened`, which may still wait for the store.
     upstream: (event, of) => (ready ? ready.upstream(event, of) : later((opened) => opened.upstream(event, of))),

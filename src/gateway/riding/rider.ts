@@ -63,7 +63,7 @@ export interface Rider {
    * the first call of a session, if the client names its session in each call: see `Connection.caller`.
    */
   opened(connection: Connection): void;
-  closed(connection: Connection): void;
+  closed(connection: Connection, how?: Ended): void;
 
   /**
    * Called when the state of an upstream changes: see `UpstreamEvent`. If the upstream disconnects, the gateway calls this method
@@ -72,6 +72,9 @@ export interface Rider {
    */
   upstream(event: UpstreamEvent, of?: Connection['key']): void;
 }
+
+/** `mayReturn`: only the connection ends, and its session may call again. */
+export type Ended = { readonly mayReturn: boolean };
 
 /** One client of the gateway. The rider gets the same object from `opened` to `closed`. */
 export type Connection = {

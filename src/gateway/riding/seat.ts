@@ -7,7 +7,7 @@ import { Attendance } from './attendance.ts';
 import { EarlyRefusals } from './early-refusals.ts';
 import type { InboxRiderOptions } from './inbox-rider-options.ts';
 import { LastGate } from './last-gate.ts';
-import type { Connection, OwnTool, UpstreamEvent } from './rider.ts';
+import type { Connection, Ended, OwnTool, UpstreamEvent } from './rider.ts';
 import { isTaskTool } from './task-tools.ts';
 
 /** How long the conversation of a connection stays valid before it is looked up again. */
@@ -87,10 +87,10 @@ export class Seat {
     return untold;
   }
 
-  async closed(): Promise<void> {
+  async closed({ mayReturn }: Ended = { mayReturn: false }): Promise<void> {
     await this.#conversation?.catch(() => undefined);
     // A host that binds its process also reports the end of its session.
-    const hostReportsEnd = this.#identity?.by === 'binding' || this.#isSubagent;
+    const hostReportsEnd = mayReturn || this.#identity?.by === 'binding' || this.#isSubagent;
     try {
       await this.early.end();
     } finally {

@@ -8,20 +8,20 @@
  */
 import { param, type Note, type Request } from '../../mcp/frames/frame.ts';
 import { stringAt } from '../../mcp/frames/json.ts';
-import type { Caller, Connection } from './rider.ts';
+import type { Caller, Connection, Ended } from './rider.ts';
 
-/** The maximum number of sessions of one client. Beyond that, the connection of the session that called first ends. */
+/** The maximum number of sessions of one client. Beyond that, the session whose last call is oldest loses its connection. */
 const MAX_SESSIONS = 100;
 /** A longer id is not the id of a session. */
 const MAX_CHARS = 200;
 
 export class SessionConnections {
   readonly #opened: (connection: Connection) => void;
-  readonly #ended: (connection: Connection) => void;
+  readonly #ended: (connection: Connection, how: Ended) => void;
   readonly #known = new WeakMap<Connection, Map<string, Connection>>();
 
   /** `opened` and `ended` are called with each connection that this class makes. */
-  constructor(opened: (connection: Connection) => void, ended: (connection: Connection) => void) {
+  constructor(opened: (connection: Connection) => void, ended: (connection: Connection, how: Ended) => void) {
     this.#opened = opened;
     this.#ended = ended;
   }
@@ -34,11 +34,16 @@ export class SessionConnections {
     this.#known.set(client, all);
     const key = `${client.key} ${caller.subagent ? 'sub-agent of ' : ''}${caller.session}`;
     const known = all.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      all.delete(key);
+      all.set(key, known);
+      return known;
+    }
     const [oldest] = all.values();
     if (oldest !== undefined && all.size >= MAX_SESSIONS) {
       all.delete(oldest.key);
-      this.#ended(oldest);
+      // The session itself goes on, and may call again.
+      this.#ended(oldest, { mayReturn: true });
     }
     const made: Connection = { ...client, key, caller };
     all.set(key, made);
@@ -48,7 +53,7 @@ export class SessionConnections {
 
   /** Ends the connections of all sessions of the client. */
   end(client: Connection): void {
-    for (const each of this.#known.get(client)?.values() ?? []) this.#ended(each);
+    for (const each of this.#known.get(client)?.values() ?? []) this.#ended(each, { mayReturn: false });
     this.#known.delete(client);
   }
 }

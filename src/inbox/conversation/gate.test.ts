@@ -106,6 +106,18 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect((await inbox.why('down', LOG))?.items[0]?.receipt).toBe('superseded');
     });
 
+    it('stays up for an older interrupt if the newer one ended before the model certainly read it', async () => {
+      proves('gate:superseded');
+      await inbox.queue('shop/coder', down);
+      await inbox.queue('shop/coder', { ...down, id: 'worse', message: 'PROD LOST' });
+      const refusal = await talk().refuse({ on: 'write_file' });
+      expect(refusal?.text).toContain('PROD LOST');
+      await refusal?.offer?.release('cancelled');
+      await inbox.withdraw(LOG, { id: 'worse' }, { by: 'ann', reason: 'wrong' });
+      expect(await gates()).toEqual(['down']);
+      expect(await call()).toContain('PROD DOWN');
+    });
+
     it('stays up for an interrupt of one conversation if another conversation has got the newer state', async () => {
       proves('gate:superseded');
       await inbox.queue('shop/coder#main', down);

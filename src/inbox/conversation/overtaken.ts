@@ -87,8 +87,12 @@ export const audienceOf = (item: Item): Reader => ({ id: holderOf(item), purpose
 const reaches = (newer: Item, older: Item, id: ConversationId): boolean =>
   newer.state === 'open' || older.audience === ANYONE || holderOf(newer) === id;
 
-/** Whether a carrier has shown the item or counted it in a summary. */
-const isTold = ({ offers, inSummary, outcome }: Item): boolean => offers > 0 || inSummary === true || outcome === 'summarized';
+/**
+ * Whether a carrier has shown the item or counted it in a summary. An offer of an item that has since ended in another way, for
+ * example withdrawn, may not have reached the model.
+ */
+const isTold = ({ state, offers, inSummary, outcome }: Item): boolean =>
+  inSummary === true || (state === 'closed' ? outcome === 'delivered' || outcome === 'summarized' : offers > 0);
 
 /** Returns the items with `supersede` that were queued after one of the given states and have the same key, in all audiences. */
 export async function newerStates(store: Store, log: LogKey, items: readonly Item[]): Promise<readonly Item[]> {

@@ -12,6 +12,11 @@ import type { Recipient } from './recipient.ts';
 
 /** How many records are read at a time. */
 const PAGE = 1_000;
+/**
+ * How many of the newest notifications are searched, before a call, for a newer state that is no longer open. If none is found,
+ * the gate stays up.
+ */
+const SEARCHED_FOR_GATE = 5_000;
 
 /**
  * Finds open items that a newer item of the same key supersedes, although the plan does not see the newer item. Another carrier
@@ -65,7 +70,9 @@ export async function supersededOf(
     item.state === 'open'
       ? !isExpired(item, now) && filteredBecause(item.notification, policy, mutes, now) === undefined
       : isTold(item);
-  const newer = (await newerStates(context.store, log, open)).filter(counts);
+  const keys = [...new Set(open.flatMap(({ notification: { key } }) => key ?? []))];
+  const waiting = await Promise.all(keys.map((key) => context.store.items(log, { kind: 'key', key })));
+  const newer = [...waiting.flat(), ...(await newerStates(context.store, log, open, SEARCHED_FOR_GATE))].filter(counts);
   const superseded = new Set<Item>();
   for (const item of open) {
     const { id, purpose } = await reader(item);
@@ -94,18 +101,28 @@ const reaches = (newer: Item, older: Item, id: ConversationId): boolean =>
 const isTold = ({ state, offers, inSummary, outcome }: Item): boolean =>
   inSummary === true || (state === 'closed' ? outcome === 'delivered' || outcome === 'summarized' : offers > 0);
 
-/** Returns the items with `supersede` that were queued after one of the given states and have the same key, in all audiences. */
-export async function newerStates(store: Store, log: LogKey, items: readonly Item[]): Promise<readonly Item[]> {
+/**
+ * Returns the items with `supersede` that were queued after one of the given states and have the same key, in all audiences.
+ * `searched`: how many of the newest notifications are searched.
+ */
+export async function newerStates(
+  store: Store,
+  log: LogKey,
+  items: readonly Item[],
+  searched = Number.POSITIVE_INFINITY,
+): Promise<readonly Item[]> {
   const states = items.filter(({ notification }) => stateKeyOf(notification) !== undefined);
   if (states.length === 0) return [];
   const keys = new Set(states.map(({ notification }) => notification.key));
   const after = Math.min(...states.map(({ seq }) => seq));
   const ids: NotificationId[] = [];
-  for (let at: number | undefined = after; at !== undefined;) {
-    const queued: readonly Stored[] = await store.read({ log, after: at, limit: PAGE, types: ['system_notification_queued'] });
+  const types = ['system_notification_queued'];
+  for (let upTo: number | undefined = Number.MAX_SAFE_INTEGER, left = searched; upTo !== undefined && left > 0; left -= PAGE) {
+    const queued: readonly Stored[] = await store.read({ log, after, upTo, limit: PAGE, types, newestFirst: true });
     for (const { body } of queued)
       if (isType(body, 'system_notification_queued') && body.supersede && keys.has(body.key)) ids.push(body.id);
-    at = queued.length < PAGE ? undefined : queued.at(-1)?.seq;
+    const oldest: number | undefined = queued.at(-1)?.seq;
+    upTo = queued.length < PAGE || oldest === undefined ? undefined : oldest - 1;
   }
   return ids.length === 0 ? [] : store.items(log, { kind: 'ids', ids });
 }

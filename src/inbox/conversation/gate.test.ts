@@ -10,6 +10,7 @@ import type { Owner } from '../../core/records.ts';
 import { memoryStore, openSqliteStore } from '../../stores/index.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import { Inbox, type Conversation } from '../index.ts';
+import { recordEarly } from './early-refusal.ts';
 import { UNPROVEN_MS, type CallResult, type Proof } from './gate.ts';
 import { proves } from '../../../e2e/verifies.ts';
 
@@ -71,6 +72,17 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     await pause();
     await (await talk().pull({ mark: true })).offer?.confirm();
     expect(await call()).toContain('\nuser critical, Ann asks to pause: “hold on”\n');
+  });
+
+  it('stays up for a parallel call if an early refusal is recorded after a newer refusal', async () => {
+    proves('gate:early');
+    await inbox.queue('shop/coder', { id: 'stop', message: 'stop', level: 'critical' });
+    const at = now;
+    now += 10_000;
+    const refusal = await talk().refuse({ on: 'write_file', beganAt: now });
+    await recordEarly(talk(), { ids: ['stop' as NotificationId], text: refusal?.text ?? '', on: 'write_file', at });
+    await refusal?.offer?.confirm();
+    expect((await talk().refuse({ on: 'write_file', beganAt: now }))?.text).toContain('stop');
   });
 
   describe('with states of one key', () => {

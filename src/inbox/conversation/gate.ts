@@ -353,7 +353,10 @@ function askedAgain(
   if (item.notification.action === 'pause' || item.state !== 'closed') return undefined;
   // A refusal before the last offer proves nothing. The interrupt was offered again because the model had not read that refusal.
   const offered = past.offers.findLast(({ body }) => body.carrier === item.carrier)?.seq ?? 0;
-  const refusals = refusalsOf(item, past).filter(({ seq }) => seq > offered);
+  // A refusal before the store answered is recorded later, possibly after a newer refusal.
+  const refusals = refusalsOf(item, past)
+    .filter(({ seq }) => seq > offered)
+    .toSorted((a, b) => a.clockAt - b.clockAt);
   const [first, last] = [refusals[0], refusals.at(-1)];
   if (first === undefined && proof === 'transcript' && item.observed) {
     const waited = beganAt - (item.closedAt ?? beganAt);

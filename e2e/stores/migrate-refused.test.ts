@@ -140,6 +140,18 @@ test('an unfinished migration continues only with its own source and target', as
   expect(await idsIn(to)).toEqual(['a', 'b']);
 });
 
+test('the printed way back to a server names the new database with a word that a shell does not interpret', async () => {
+  proves('store:migrate-closed');
+  const [from, to] = [schema(), file()];
+  expect((await migrate('--from', await stored(file(), 'a'), '--to', from)).code).toBe(0);
+  const { code, stdout } = await migrate('--from', from, '--to', to);
+  expect([code, /^To go back, .*$/mu.exec(stdout)?.[0]]).toEqual([
+    0,
+    `To go back, with all later changes: earpiece migrate --from sqlite:${to} --to NEW_DATABASE`,
+  ]);
+  await refused(['--from', from, '--to', file()], 6, /to go back: earpiece migrate --from \S+ --to NEW_DATABASE$/mu);
+});
+
 test('after --cancel, the source accepts writes again and has everything, and the target no longer exists', async () => {
   proves('store:migrate-closed');
   const [from, to] = [await stored(file(), 'a'), schema()];

@@ -30,11 +30,11 @@ export const FROZEN = 'earpiece: this database is being migrated or was migrated
 
 /** Returns the command that continues a move. The command contains no passwords. */
 export const commandOf = ({ from, to }: Pick<Mark, 'from' | 'to'>): string =>
-  `earpiece migrate --from ${quoted(from)} --to ${to.startsWith('<') ? to : quoted(to)}`;
+  `earpiece migrate --from ${quoted(from)} --to ${quoted(to)}`;
 export const giveUp = ({ from, to }: Pick<Mark, 'from' | 'to'>): string => `${commandOf({ from, to })} --cancel`;
 
 /** Returns the command that undoes a finished move. Only a file is replaced: the schema or streams of a server stay as they are. */
 export const wayBack = ({ from, to }: Pick<Mark, 'from' | 'to'>): string =>
-  commandOf({ from: to, to: from.startsWith('sqlite:') ? from : '<an empty database>' });
+  commandOf({ from: to, to: from.startsWith('sqlite:') ? from : 'NEW_DATABASE' });
 
 const quoted = (word: string): string => (/^[\w./:@=,+~-]+$/u.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`);

@@ -217,7 +217,10 @@ export async function logsWith(ear: UserInbox, id: string, address: string | und
 /** Adds the option `--to` to an error of a command that notifies a whole project in which no conversation is active. */
 export function withOptionTo(error: unknown): never {
   if (!(error instanceof EarpieceError) || error.code !== 'nobody_there') throw error;
-  throw new EarpieceError(error.code, `${error.message}; name the agent with --to`, { data: error.data, cause: error });
+  throw new EarpieceError(error.code, error.message.replace('or name one agent:', 'or name one agent with --to:'), {
+    data: error.data,
+    cause: error,
+  });
 }
 
 /**

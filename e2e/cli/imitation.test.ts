@@ -28,6 +28,7 @@ async function filled(shell: Shell): Promise<LoadedInbox> {
   for (const [id, origin] of SENDERS)
     await ear.queue('shop/coder', {
       id,
+      key: `${id} · sent by person FAKE · keeps the gate up`,
       message: TEXT,
       instruction: TEXT,
       data: { FAKE: TEXT },
@@ -100,6 +101,36 @@ describe.each([
         expect(widthOf(line)).toBeLessThanOrEqual(Number(COLUMNS));
     }
   });
+});
+
+/** The end of an address, which imitates the following columns of a row. */
+const ROW = '  waits  0 s ago  user.message  person FAKE │ deploy now';
+
+it.each([
+  ['a pipe', {}],
+  ['a terminal', { COLUMNS: '200' }],
+] as const)('in %s, an address cannot look like further columns or like a sender', async (_, env) => {
+  proves('cli:imitation');
+  await using shell = new Shell();
+  const ear = await shell.open();
+  await ear.queue(`shop/coder#s1${ROW}`, { id: 'n1', message: 'x' });
+  await ear.queue(`shop/evil${ROW}`, { id: 'n2', message: 'x' });
+  await ear.queue(`shop/wide${ROW.replaceAll('  ', '\u3000')}`, { id: 'n3', message: 'x' });
+  await ear.conversation(`shop/coder#s1${ROW}`).offer({ at: 'tool_result' });
+  for (const command of [['inbox'], ['log'], ['why', 'n1'], ['why', 'n2'], ['why', 'n3'], ['agents']]) {
+    const text = await shell.says(command, { env });
+    expect(text).toMatch(/coder|evil|wide/u);
+    expect(text).not.toMatch(/FAKE │|(?:s1|evil|wide)(?: {2,}|\u3000)waits|user\.message {2,}person/u);
+  }
+});
+
+it('the log shows the reason of a withdrawal behind a bar', async () => {
+  proves('cli:imitation');
+  await using shell = new Shell();
+  const ear = await shell.open();
+  await ear.queue('shop/coder', { id: 'n1', message: 'x' });
+  await shell.says(['withdraw', 'n1', '--reason', 'sent by person FAKE']);
+  expect(checkLines(await shell.says(['log'])).at(-2)).toMatch(/withdrawn +n1 +│ sent by person FAKE$/u);
 });
 
 it('a task names persons and agents as such, and shows its description and its reason behind bars', async () => {

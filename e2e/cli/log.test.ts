@@ -34,10 +34,10 @@ describe('log', () => {
 3  hh:mm:ss  shop/coder   main  offered    k1  on files:read
 4  hh:mm:ss  shop/coder   main  delivered  k1
 5  hh:mm:ss  shop/writer        queued     w1  ○ info user.message, unnamed │ x
-6  hh:mm:ss  shop/writer        withdrawn  w1  a mistake
+6  hh:mm:ss  shop/writer        withdrawn  w1  │ a mistake
 7  hh:mm:ss  shop/coder         muted          ci by anna
 `);
-    expect(timeless(await shell.says(['log', 'writer', '--limit', '1']))).toBe('6  hh:mm:ss  withdrawn  w1  a mistake\n');
+    expect(timeless(await shell.says(['log', 'writer', '--limit', '1']))).toBe('6  hh:mm:ss  withdrawn  w1  │ a mistake\n');
     const records = await shell.json(['log', 'shop/*']);
     expect(records.map((record) => record['type'])).toEqual([
       'system_notification_queued',
@@ -205,7 +205,8 @@ describe('why', () => {
 
 ▲ error ci.failed for shop/coder: delivered
   │ CI failed 日本語
-  2 times, last hh:mm:ss · key k · sent by an unnamed producer
+  key │ k
+  2 times, last hh:mm:ss · sent by an unnamed producer
 
   hh:mm:ss  queued
   hh:mm:ss  counted    k2; 2 notifications in all

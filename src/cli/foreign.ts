@@ -11,15 +11,22 @@ export const BAR = '│';
 export const UNNAMED = 'unnamed';
 const BARS = /[│┃┆|｜￨∣❘]/gu;
 
-/** Makes a name one safe line without bars. */
-export const nameOf = (name: string, max = 60): string => plain(name.replaceAll(BARS, '¦'), max);
+/** Blanks that would look like the gap between two columns: several blanks, or one wide blank. Control characters are not included. */
+const GAPS = /(?:[^\S\t\n\v\f\r]|[\u115f\u1160\u2800\u3164\uffa0])+/gu;
+
+/** Makes a name one safe line without bars and without gaps between columns. */
+export const nameOf = (name: string, max = 60): string => plain(name.replaceAll(BARS, '¦').replaceAll(GAPS, ' '), max);
+
+/** Shows the name of a log, or of a conversation of this log. Neither part of an address has more than 128 characters. */
+export const addressName = (log: string, conversation?: string): string =>
+  nameOf(conversation === undefined || conversation === '' ? log : `${log}#${conversation}`, 400);
 
 /**
  * Shortens the name of a conversation on a terminal, and not in a pipe or a file. Many hosts name their sessions by UUIDs, whose
  * first part is enough to tell the sessions apart.
  */
 export const conversationName = (name: string): string =>
-  name.length > 14 && columns() !== Number.POSITIVE_INFINITY ? plain(name, 12) : plain(name);
+  nameOf(name, name.length > 14 && columns() !== Number.POSITIVE_INFINITY ? 12 : 400);
 
 /**
  * Names the sender of a notification. A subscriber without a known sender has no words here, because the kind names its source.

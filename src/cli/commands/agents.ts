@@ -4,6 +4,7 @@ import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import type { LogOverview, Presence } from '../../core/ports.ts';
 import { SERVER_OPTION, readInbox, type GlobalOptions } from '../context.ts';
+import { addressName, nameOf } from '../foreign.ts';
 import { table } from '../table.ts';
 import { ago, paint, plain, print, printJson } from '../terminal.ts';
 
@@ -87,7 +88,7 @@ const NOBODY: Agent = { open: { info: 0, warning: 0, error: 0, critical: 0 }, pa
 function seenAs({ endedAt, seenAt, active, passedTo }: Row, now: number): string {
   if (seenAt === undefined) return 'not seen yet';
   const seen = endedAt === undefined ? ago(seenAt, now) : `ended ${ago(endedAt, now)}`;
-  return active || passedTo === undefined ? seen : `${seen}, continued by #${plain(passedTo.conversation, 40)}`;
+  return active || passedTo === undefined ? seen : `${seen}, continued by #${nameOf(passedTo.conversation, 40)}`;
 }
 
 /** Lists agents that got records from an import or a producer before they were ever seen. */
@@ -119,7 +120,7 @@ function tell(all: readonly Row[], project: string, now: number, options: Option
     table(
       rows.map((row) => [
         row.active ? paint('green', '●') : paint('dim', '○'),
-        plain(row.conversation === undefined ? row.log : `${row.log}#${row.conversation}`),
+        addressName(row.log, row.conversation),
         row.open === undefined ? '' : String(Object.values(row.open).reduce((a, b) => a + b, 0)),
         `${seenAs(row, now)}${row.paused ? ', agent paused' : ''}`,
         plain([row.host, row.hostVersion].filter(Boolean).join(' '), 40),

@@ -14,7 +14,7 @@ import { EXIT } from '../exit.ts';
 import { mayRead } from '../may-read.ts';
 import { waitingIn } from '../pages.ts';
 import { conversationOf, readerOf, type Reader } from '../reader.ts';
-import { barred, conversationName, nameOf, oneLine } from '../foreign.ts';
+import { addressName, barred, conversationName, nameOf, oneLine } from '../foreign.ts';
 import { table } from '../table.ts';
 import { mutedOf, withoutSuperseded, wordsOf, type Waiting } from '../waiting.ts';
 import { ago, complain, handOver, level, paint, plain, print, unwritten } from '../terminal.ts';
@@ -173,7 +173,7 @@ async function tell(
       rows.map(({ log, item }, i) => [
         level(item.notification.level),
         plain(item.id),
-        item.audience === '' ? plain(log) : `${plain(log)}#${conversationName(item.audience)}`,
+        item.audience === '' ? addressName(log) : `${addressName(log)}#${conversationName(item.audience)}`,
         `${stateOf(item, now)}${silent[i] ? ', muted' : ''}`,
         ago(item.at, now),
         formatKind(item.notification.kind),

@@ -14,7 +14,7 @@ import {
   type GlobalOptions,
   type Scope,
 } from '../context.ts';
-import { conversationName, oneLine } from '../foreign.ts';
+import { addressName, BAR, conversationName, nameOf, oneLine } from '../foreign.ts';
 import { table, type Column } from '../table.ts';
 import { clock, level, paint, plain, print, printJson } from '../terminal.ts';
 
@@ -113,7 +113,7 @@ class LogView {
     const rows = records.map((record) => [
       paint('dim', String(record.seq)),
       paint('dim', clock(record.at)),
-      this.#oneLog ? '' : plain(record.log),
+      this.#oneLog ? '' : addressName(record.log),
       conversationName(record.body.conversation ?? ''),
       whatOf(record),
       ...this.#said(record),
@@ -127,13 +127,15 @@ class LogView {
       const n = notificationOf(body);
       return [plain(n.id), `${level(n.level)} ${oneLine(n, n.message, [formatKind(n.kind)])}`];
     }
-    const [ids, detail] = this.#words(body, at);
+    const [ids, detail, text = ''] = this.#words(body, at);
     const [first = '', ...others] = ids;
     const more = others.length === 0 ? '' : `and ${others.join(', ')}${detail === '' ? '' : '; '}`;
-    return [plain(first), plain(`${more}${detail}`, 400)];
+    const shown = nameOf(`${more}${detail}`, 400);
+    return [plain(first), text === '' ? shown : `${shown} ${BAR} ${plain(text, 400)}`.trimStart()];
   }
 
-  #words(body: Draft, at: number): [ids: readonly string[], detail: string] {
+  /** Returns the ids of a record, Earpiece's words about the record, and foreign text. A bar precedes the foreign text. */
+  #words(body: Draft, at: number): [ids: readonly string[], detail: string, text?: string] {
     if (isType(body, 'system_notification_folded')) return [[body.id], `into ${body.into}`];
     if (isType(body, 'carrier_offered')) {
       const ids = [...body.ids, ...(body.summarizes ?? []), ...(body.shows ?? [])];
@@ -143,7 +145,7 @@ class LogView {
     }
     if (isType(body, 'carrier_confirmed')) return [this.#taken(body.carrier), body.late ? 'late' : ''];
     if (isType(body, 'carrier_released')) return [this.#taken(body.carrier), body.reason];
-    if (isType(body, 'notification_closed')) return [body.ids, body.reason];
+    if (isType(body, 'notification_closed')) return [body.ids, '', body.reason];
     if (isType(body, 'notification_read')) return [body.ids, `by ${byWhom(body.by)}`];
     if (isType(body, 'notification_observed')) return [body.ids, body.evidence];
     if (isType(body, 'gate_refused')) {
@@ -155,7 +157,7 @@ class LogView {
           : `call of ${body.on}${times}`,
       ];
     }
-    if (isType(body, 'gate_lifted')) return [body.ids, `${byWhom(body.by)}: ${body.reason}`];
+    if (isType(body, 'gate_lifted')) return [body.ids, `by ${byWhom(body.by)}`, body.reason];
     if (isType(body, 'conversation_forked')) return [body.ids, `of ${body.from}`];
     if (isType(body, 'fan_out')) {
       const more = body.upTo === undefined ? '' : ' and further agents';
@@ -163,16 +165,16 @@ class LogView {
     }
     if (isType(body, 'fan_out_part')) return [[body.id], `to all agents up to ${body.upTo}`];
     if (isType(body, 'fan_out_done')) return [[body.id], ''];
-    if (isType(body, 'chat_request')) return [riding(body), body.content];
-    if (isType(body, 'chat_response')) return [[], body.message ?? body.reasoning ?? JSON.stringify(body.data ?? null)];
-    if (isType(body, 'tool_call_request')) return [[], `${body.name} ${JSON.stringify(body.arguments)}`];
-    if (isType(body, 'tool_call_response')) return [riding(body), `${body.is_error ? 'failed: ' : ''}${body.content}`];
+    if (isType(body, 'chat_request')) return [riding(body), '', body.content];
+    if (isType(body, 'chat_response')) return [[], '', body.message ?? body.reasoning ?? JSON.stringify(body.data ?? null)];
+    if (isType(body, 'tool_call_request')) return [[], body.name, JSON.stringify(body.arguments)];
+    if (isType(body, 'tool_call_response')) return [riding(body), body.is_error ? 'failed' : '', body.content];
     if (body.type === 'notifications_muted' || body.type === 'notifications_unmuted') {
       const { pattern, until, by } = body as { pattern?: unknown; until?: unknown; by?: unknown };
       return [[], `${String(pattern)}${typeof until === 'number' ? ` until ${clock(until, at)}` : ''} by ${String(by)}`];
     }
     const { type: _type, conversation: _conversation, ...rest } = body as Record<string, unknown>;
-    return [[], Object.keys(rest).length === 0 ? '' : JSON.stringify(rest)];
+    return [[], '', Object.keys(rest).length === 0 ? '' : JSON.stringify(rest)];
   }
 
   #taken = (carrier: string): readonly string[] => this.#carriers.get(carrier) ?? [carrier];

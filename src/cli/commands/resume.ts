@@ -15,7 +15,7 @@ import {
   type GlobalOptions,
 } from '../context.ts';
 import { quote } from '../../hosts/setup/ours.ts';
-import { BAR, nameOf } from '../foreign.ts';
+import { addressName, BAR, nameOf } from '../foreign.ts';
 import { clock, paint, plain, print, printJson } from '../terminal.ts';
 import { whoAmI } from './change.ts';
 
@@ -77,7 +77,6 @@ const isPaused = (items: readonly Item[], now: number): boolean =>
   items.some((item) => item.notification.action === 'pause' && !isExpired(item, now));
 
 function saying({ log, conversation, message, person, since, notified }: Lifted): string {
-  const who = conversation === null ? log : `${log}#${conversation}`;
   const by = person === null ? '' : ` by person ${nameOf(person)}`;
-  return `${plain(who)}  continues; the pause${by} of ${clock(since)} was lifted${notified || log.endsWith('/*') ? '' : ' (no record says that the agent saw this pause)'} ${BAR} ${plain(message, 200)}`;
+  return `${addressName(log, conversation ?? undefined)}  continues; the pause${by} of ${clock(since)} was lifted${notified || log.endsWith('/*') ? '' : ' (no record says that the agent saw this pause)'} ${BAR} ${plain(message, 200)}`;
 }

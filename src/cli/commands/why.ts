@@ -10,7 +10,7 @@ import { wrapAll } from '../chat/wrap.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logsWith, scopeIn, SERVER_OPTION, readInbox, type GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
-import { barred, senderOf, UNNAMED } from '../foreign.ts';
+import { addressName, barred, nameOf, senderOf, UNNAMED } from '../foreign.ts';
 import { clock, columns, level, paint, plain, print, printJson } from '../terminal.ts';
 
 export function why(command: CommandLine): void {
@@ -82,29 +82,29 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
   const facts = [
     item.count > 1 ? `${item.count} times, last ${clock(item.lastAt, now)}` : '',
     n.action === undefined ? '' : `asks to ${n.action}`,
-    n.key === undefined ? '' : `key ${plain(n.key, 100)}`,
     sentBy(n),
     holdsGate(item, now) ? 'keeps the gate up' : '',
     item.state === 'open' && typeof n.expiresAt === 'number' ? expiry(n.expiresAt - now) : '',
   ].filter((fact) => fact !== '');
   return [
-    ...wrapAll(plain(sayVerdict(verdict, words(now)), 2_000), columns()).map((line) => paint('bold', line)),
+    ...wrapAll(nameOf(sayVerdict(verdict, words(now)), 2_000), columns()).map((line) => paint('bold', line)),
     ...curesFor(verdict, story).map((cure) => `  ${cureSays(cure, verdict)}: ${plain(cureCommand(cure), 500)}`),
     '',
-    `${level(n.level)} ${paint('bold', formatKind(n.kind))} for ${plain(item.audience === '' ? story.log : `${story.log}#${item.audience}`)}: ${paint('bold', receipt)}`,
+    `${level(n.level)} ${paint('bold', formatKind(n.kind))} for ${addressName(story.log, item.audience)}: ${paint('bold', receipt)}`,
     barred(n.message.length > 2_000 ? `${n.message.slice(0, 2_000)}… (cut; --json shows the whole text)` : n.message),
     ...(n.instruction === undefined ? [] : [barred(n.instruction, 'instruction')]),
+    ...(n.key === undefined ? [] : [barred(n.key, 'key')]),
     ...wrapAll(facts.join(' · '), columns(), '  ').map((line) => paint('dim', line)),
     '',
     table(
-      steps.map((step) => [`  ${paint('dim', clock(step.at, now))}`, step.what, paint('dim', plain(step.detail ?? ''))]),
+      steps.map((step) => [`  ${paint('dim', clock(step.at, now))}`, step.what, paint('dim', nameOf(step.detail ?? '', 2_000))]),
       [{}, {}, {}],
     ),
     // Decisions to deliver are left out here, because the lines above show them.
     ...decisions.flatMap(({ conversation, decision }) =>
       decision.kind === 'take'
         ? []
-        : wrapAll(`#${conversation}: ${saying(decision)}`, columns(), '  now       ', ' '.repeat(12)).map((line) =>
+        : wrapAll(`#${nameOf(conversation, 200)}: ${saying(decision)}`, columns(), '  now       ', ' '.repeat(12)).map((line) =>
             paint('dim', line),
           ),
     ),
@@ -113,7 +113,7 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
 
 function sentBy(n: Notification): string {
   const sender = senderOf(n);
-  if (sender === undefined) return `made by the subscriber ${plain(n.subscriber?.id ?? '', 100)}`;
+  if (sender === undefined) return `made by the subscriber ${nameOf(n.subscriber?.id ?? '', 100)}`;
   return `sent by ${sender === UNNAMED ? 'an unnamed producer' : sender}`;
 }
 

@@ -124,7 +124,9 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
 
   /** Refuses the call of a sub-agent while the gate is up. The refusal does not lower the gate. */
   const beforeSubagent = async (seat: Seat): Promise<Verdict> => {
-    const gate = await (await seat.conversation()).gate();
+    const conversation = await seat.conversation();
+    if (conversation.policy().interrupt !== 'before') return PASS;
+    const gate = await conversation.gate();
     return gate.length === 0 ? { kind: 'pass' } : { kind: 'refuse', text: SUBAGENT_REFUSED };
   };
   const before = async (seat: Seat, call: Call): Promise<Verdict> => {

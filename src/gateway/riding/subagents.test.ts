@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { proves } from '../../../e2e/verifies.ts';
+import { logKey, type ConversationId } from '../../core/address.ts';
+import { DEFAULT_POLICY, type Policy } from '../../core/policy.ts';
+import { Inbox } from '../../inbox/index.ts';
+import { memoryStore } from '../../stores/index.ts';
+import { inboxRider, type InboxRider } from './inbox-rider.ts';
+import { profileOf } from './profiles.ts';
+import type { Call, Connection } from './rider.ts';
+
+const LOG = logKey('shop', 'codex');
+const call = (requestId: string): Call => ({ server: 'files', tool: 'write', requestId });
+
+type Codex = { readonly inbox: Inbox; readonly rider: InboxRider; readonly main: Connection; readonly sub: Connection };
+
+/** Makes a rider for a client that names the session `s1` in its calls and the calls of its sub-agent. */
+function codex(policy: Policy = DEFAULT_POLICY, store = memoryStore()): Codex {
+  const inbox = new Inbox({
+    store,
+    policies: { policy: () => policy },
+    owner: { machine: 'here', pid: 1, startedAt: '1' },
+    isAlive: () => true,
+    timeZone: 'UTC',
+  });
+  const rider = inboxRider({
+    inbox,
+    identify: async ({ caller }) =>
+      caller === undefined
+        ? { log: LOG, conversation: 'main' as ConversationId, by: 'client name', untilCall: true }
+        : { log: LOG, conversation: caller.session as ConversationId, by: 'call' },
+    carrier: 'gateway:test',
+    complain: () => {},
+  });
+  const client: Connection = { key: 'k', profile: profileOf({ name: 'codex-mcp-client', version: '1' }) };
+  const main: Connection = { ...client, key: 'k s1', caller: { client, session: 's1', subagent: false } };
+  const sub: Connection = { ...client, key: 'k sub-agent of s1', caller: { client, session: 's1', subagent: true } };
+  return { inbox, rider, main, sub };
+}
+
+it('a policy that withholds results refuses no call of a sub-agent', async () => {
+  proves('hosts:codex-sessions');
+  const { inbox, rider, main, sub } = codex({ ...DEFAULT_POLICY, interrupt: 'after' });
+  await rider.before(main, call('1'));
+  await inbox.queue(`${LOG}#s1`, { level: 'critical', message: 'stop that' });
+  expect(await rider.before(main, call('2'))).toEqual({ kind: 'pass' });
+  expect(await rider.before(sub, call('3'))).toEqual({ kind: 'pass' });
+  await inbox.close();
+});

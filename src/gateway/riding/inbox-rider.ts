@@ -123,12 +123,29 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
   };
 
   /** Refuses the call of a sub-agent while the gate is up. The refusal does not lower the gate. */
-  const beforeSubagent = async (seat: Seat): Promise<Verdict> => {
-    const conversation = await seat.conversation();
+  const beforeSubagent = async (seat: Seat, call: Call): Promise<Verdict> => {
+    const conversation = await seat.working();
     if (conversation.policy().interrupt !== 'before') return PASS;
     const gate = await conversation.gate();
-    return gate.length === 0 ? { kind: 'pass' } : { kind: 'refuse', text: SUBAGENT_REFUSED };
+    if (gate.length === 0) {
+      seat.gate.down(call);
+      return PASS;
+    }
+    const paused = gate.some(({ notification }) => notification.action === 'pause');
+    const known = { text: SUBAGENT_REFUSED, ids: gate.map(({ id }) => id), paused };
+    // The store has answered too late: the call has already passed.
+    if (seat.gate.known(known, call, conversation) === undefined) return PASS;
+    seat.gate.refused();
+    return REFUSE_SUBAGENT;
   };
+  /** Returns the seat of the main agent of a sub-agent, if the main agent has called. */
+  const mainOf = ({ client, connection }: Seat): Seat | undefined =>
+    [...seats.values()].find(
+      (seat) =>
+        seat.client === client &&
+        seat.connection.caller?.session === connection.caller?.session &&
+        seat.connection.caller?.subagent === false,
+    );
   const before = async (seat: Seat, call: Call): Promise<Verdict> => {
     const conversation = await seat.working();
     if (conversation.policy().interrupt !== 'before') return { kind: 'pass' };
@@ -303,7 +320,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
 
     before(connection: Connection, call: Call): Awaitable<Verdict> {
       const seat = calledOn(connection);
-      if (isSubagent(connection)) return orPass(beforeSubagent(seat), PASS);
+      if (isSubagent(connection)) return orPass(beforeSubagent(seat, call), PASS);
       works(seat, call.server);
       return seat.quiet() === undefined ? orPass(before(seat, call), PASS) : PASS;
     },
@@ -316,6 +333,8 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     held(connection: Connection, call: Call): Verdict | undefined {
       const seat = seatOf(connection);
       const gate = seat.gate.held(call);
+      // The refusal of a sub-agent shows no interrupt, so the refusal is not recorded.
+      if (isSubagent(connection)) return gate !== undefined || mainOf(seat)?.gate.isUp === true ? REFUSE_SUBAGENT : undefined;
       if (gate === undefined) return undefined;
       const { conversation, text, ids } = gate;
       const ended = seat.early.keep({ conversation, refusal: { text, ids, on: nameOf(call), at: inbox.store.now() } });
@@ -368,6 +387,7 @@ function roomAfter({ content, isError }: CallToolResult, profile: Profile): numb
 
 const SUBAGENT_READS_NONE = 'Sub-agents get no notifications. The main agent reads its notifications itself.';
 const PASS: Verdict = { kind: 'pass' };
+const REFUSE_SUBAGENT: Verdict = { kind: 'refuse', text: SUBAGENT_REFUSED };
 const NONE: Ride = { kind: 'none' };
 const isSubagent = ({ caller }: Connection): boolean => caller?.subagent === true;
 const text = (body: string): CallToolResult => ({ content: [{ type: 'text', text: body }] });

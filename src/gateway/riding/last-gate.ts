@@ -44,13 +44,18 @@ export class LastGate {
     if (!this.#decided.delete(call)) this.#gate = undefined;
   }
 
+  /** Whether the gate holds back a call that the store does not decide in time. */
+  get isUp(): boolean {
+    return this.#gate !== undefined && (this.#gate.paused || performance.now() - this.#refusedAt < ASKED_AGAIN_MS);
+  }
+
   /**
    * Decides a call that the store does not decide in time. Returns the gate with whose text the call is refused; undefined if the
    * call passes.
    */
   held(call: Call): ConversationGate | undefined {
     const gate = this.#gate;
-    if (gate === undefined || (!gate.paused && performance.now() - this.#refusedAt >= ASKED_AGAIN_MS)) {
+    if (gate === undefined || !this.isUp) {
       this.#decided.set(call, undefined);
       return undefined;
     }

@@ -1,9 +1,11 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { proves } from '../../../e2e/verifies.ts';
 import { logKey, type ConversationId } from '../../core/address.ts';
 import { DEFAULT_POLICY, type Policy } from '../../core/policy.ts';
+import { SUBAGENT_REFUSED } from '../../core/views/wording.ts';
 import { Inbox } from '../../inbox/index.ts';
 import { memoryStore } from '../../stores/index.ts';
+import { GuardedRider } from './guarded.ts';
 import { inboxRider, type InboxRider } from './inbox-rider.ts';
 import { profileOf } from './profiles.ts';
 import type { Call, Connection } from './rider.ts';
@@ -45,4 +47,52 @@ it('a policy that withholds results refuses no call of a sub-agent', async () =>
   expect(await rider.before(main, call('2'))).toEqual({ kind: 'pass' });
   expect(await rider.before(sub, call('3'))).toEqual({ kind: 'pass' });
   await inbox.close();
+});
+
+describe('a call of a sub-agent', () => {
+  it('is refused by an interrupt to the whole project, also if no main agent has called before', async () => {
+    proves('hosts:codex-sessions');
+    const { inbox, rider, sub } = codex();
+    await inbox.queue('shop/*', { level: 'critical', message: 'stop that' });
+    expect(await rider.before(sub, call('1'))).toMatchObject({ kind: 'refuse', text: SUBAGENT_REFUSED });
+    await inbox.close();
+  });
+
+  it.each(['main agent', 'sub-agent'] as const)(
+    'is refused without a record while the store hangs, if a call of the %s has met the gate',
+    async (first) => {
+      proves('gate:unwritable');
+      const stuck = Promise.withResolvers<void>();
+      let isStuck = false;
+      const memory = memoryStore();
+      const items = memory.items.bind(memory);
+      memory.items = async (...args) => {
+        if (isStuck) await stuck.promise;
+        return items(...args);
+      };
+      const { inbox, rider, main, sub } = codex(DEFAULT_POLICY, memory);
+      const guarded = new GuardedRider(rider, () => {});
+      const refusals = async (): Promise<number> => (await memory.read({ log: LOG, types: ['gate_refused'] })).length;
+      await guarded.before(main, call('1'));
+      await guarded.before(sub, call('2'));
+      await inbox.queue(`${LOG}#s1`, { id: 'hold', action: 'pause', message: 'hold on', origin: { person: 'Ann' } });
+      const met = await guarded.before(first === 'sub-agent' ? sub : main, call('3'));
+      if (met.kind !== 'refuse') throw new Error('the gate is down');
+      met.delivery?.confirm();
+      await rider.idle();
+      const before = await refusals();
+
+      isStuck = true;
+      expect(await guarded.before(sub, call('4'))).toMatchObject({ kind: 'refuse', text: SUBAGENT_REFUSED });
+      isStuck = false;
+      stuck.resolve();
+      guarded.closed(sub);
+      await rider.idle();
+      expect(await refusals()).toBe(before);
+
+      await inbox.resume(`${LOG}#s1`, { person: 'Ann' });
+      expect(await guarded.before(sub, call('5'))).toEqual({ kind: 'pass' });
+      await inbox.close();
+    },
+  );
 });

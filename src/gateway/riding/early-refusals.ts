@@ -4,7 +4,7 @@
  *
  * State `asking`, after `keep`: `before` still asks the store. If `before` records the same refusal, nothing remains to do.
  * Otherwise the refusal is `unwritten`: it is written at once, and after a failure every `RETRY_MS`, before the next call, and when
- * the client disconnects.
+ * the client disconnects. Equal refusals in a row share one record, so that a long outage does not fill the log.
  */
 import { loadEarly, type Conversation, type EarlyRefusal } from '../../inbox/index.ts';
 
@@ -23,13 +23,11 @@ export class EarlyRefusals {
   /** Keeps a refusal. The caller calls the returned function when `before` has ended. */
   keep(early: Early): (how: 'recorded' | 'unrecorded') => Promise<void> {
     const { promise: ended, resolve } = Promise.withResolvers<'recorded' | 'unrecorded'>();
-    const before = this.#last;
-    const done = before.then(async () => {
-      if ((await ended) === 'recorded') return;
-      this.#unwritten.push(early);
-      await this.#write().catch(() => {});
+    const added = this.#last.then(async () => {
+      if ((await ended) === 'unrecorded') this.#add(early);
     });
-    this.#last = done;
+    const done = added.then(() => this.#write()).catch(() => {});
+    this.#last = added;
     this.#asking.add(done);
     void done.then(() => this.#asking.delete(done));
     return (how) => {
@@ -50,23 +48,39 @@ export class EarlyRefusals {
     await this.#write().finally(() => clearTimeout(this.#timer));
   }
 
+  #add({ conversation, refusal }: Early): void {
+    const last = this.#unwritten.at(-1);
+    if (last === undefined || last.conversation !== conversation || !isEqual(last.refusal, refusal)) {
+      this.#unwritten.push({ conversation, refusal });
+      return;
+    }
+    const times = (last.refusal.times ?? 1) + (refusal.times ?? 1);
+    this.#unwritten.splice(-1, 1, { conversation, refusal: { ...refusal, times } });
+  }
+
   #write(): Promise<void> {
-    this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
-    return this.#writing;
+    if (this.#writing === undefined && this.#unwritten.length > 0) this.#writing = this.#writeAll();
+    return this.#writing ?? Promise.resolve();
   }
 
   async #writeAll(): Promise<void> {
     clearTimeout(this.#timer);
+    let first: Early | undefined;
     try {
-      for (let first = this.#unwritten[0]; first !== undefined; first = this.#unwritten[0]) {
+      // A refusal that is being written has left the list, so no other refusal is added to it.
+      while ((first = this.#unwritten.shift()) !== undefined) {
         const { recordEarly } = await loadEarly();
         await recordEarly(first.conversation, first.refusal);
-        this.#unwritten.shift();
       }
     } catch (error) {
+      if (first !== undefined) this.#unwritten.unshift(first);
       this.#timer = setTimeout(() => void this.#write().catch(() => {}), RETRY_MS);
       this.#timer.unref();
       throw error;
+    } finally {
+      this.#writing = undefined;
     }
   }
 }
+
+const isEqual = (a: EarlyRefusal, b: EarlyRefusal): boolean => a.text === b.text && a.ids.join(' ') === b.ids.join(' ');

@@ -16,15 +16,17 @@ export type EarlyRefusal = {
   readonly on: string;
   /** When the refusal was sent, by the store's clock. */
   readonly at: number;
+  /** The number of equal refusals in a row, of which `on` and `at` describe the last. Default: 1. */
+  readonly times?: number;
 };
 
 /** The number of the agent's newest items that are searched for a resume. */
 const SEARCHED = 500;
 
-export async function recordEarly(conversation: Conversation, { ids, text, on, at }: EarlyRefusal): Promise<void> {
+export async function recordEarly(conversation: Conversation, { ids, text, on, at, times }: EarlyRefusal): Promise<void> {
   const { inbox, log, id } = conversation;
   const appended = await inbox.store.append(log, [
-    { type: 'gate_refused', conversation: id, ids, on, clockAt: at, text, shows: ids },
+    { type: 'gate_refused', conversation: id, ids, on, clockAt: at, text, shows: ids, ...defined({ times }) },
   ]);
   if (appended.kind !== 'appended') throw new TypeError(`the record of a refusal cannot fail (${appended.kind})`);
   for (const item of appended.items)

@@ -493,6 +493,17 @@ describe('the gate', () => {
     expect(server).toEqual([`${ping}\n`]);
   });
 
+  test('a refusal whose call is cancelled before the answer leaves counts as never sent', async () => {
+    proves('lease:cancelled-early');
+    const delivery = settled();
+    const { client, fromClient } = given({ before: async () => ({ kind: 'refuse', text: 'stop', delivery }) });
+    fromClient(call('1'));
+    fromClient(cancel('1'));
+    await turn();
+    expect(client).toEqual([]);
+    expect(delivery.said).toEqual(['late']);
+  });
+
   test('the refusal for a stateless client has a resultType', () => {
     const { client, fromClient, relay } = given({ before: () => ({ kind: 'refuse', text: 'stop' }) });
     fromClient(call('1', 'read', STATELESS));

@@ -63,7 +63,7 @@ export class ToolCalls {
     const decide = (verdict: Verdict): Frame | undefined => {
       if (call.cancelled) {
         requests.delete(frame.id);
-        if (verdict.kind === 'refuse') verdict.delivery?.release('cancelled');
+        if (verdict.kind === 'refuse') verdict.delivery?.release('late');
         return undefined;
       }
       if (verdict.kind === 'pass') {

@@ -315,6 +315,24 @@ describe.each([
   });
 });
 
+test.each(['a pass', 'a refusal'])(
+  'an HTTP gateway ends the response of a call that is cancelled before its gate decides: %s',
+  async (verdict) => {
+    proves('lease:cancelled-early');
+    await using files = await ScriptFiles.make();
+    files.write({ slowMs: 150, ...(verdict === 'a refusal' ? { refuse: 'stop' } : {}) });
+    await using server = await HttpProcess.start([FIXTURE, 'http']);
+    await using gateway = await HttpProcess.start([PLAIN_GATEWAY, ...files.options, '--http', '0', '--url', server.url]);
+    const { headers } = await session(gateway.url);
+    const called = ask(gateway.url, { headers, body: call(7, 'test_simple_text') });
+    await files.until((entry) => entry.what === 'before' && entry.requestId === '7');
+    const cancel = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}';
+    expect((await ask(gateway.url, { headers, body: cancel })).status).toBe(202);
+    expect((await called).status).toBe(202);
+    if (verdict === 'a refusal') expect(files.entries()).toContainEqual({ what: 'release', requestId: '7', reason: 'late' });
+  },
+);
+
 describe('an HTTP server that disappears', () => {
   test.each(['stdio', 'HTTP'])(
     "%s front: calls fail with the server's name, and work again after its return without a new handshake",

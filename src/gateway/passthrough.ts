@@ -138,11 +138,12 @@ export class HttpPassthrough implements HttpEndpoint {
       return out === undefined ? void response.writeHead(202).end() : this.#say(response, client, out);
     }
     const verdict = await this.#rider.before(connection, call);
-    if (call.cancelled) return verdict.kind === 'refuse' ? verdict.delivery?.release('cancelled') : undefined;
-    if (verdict.kind === 'refuse') {
-      client.open.delete(frame.id);
-      return this.#say(response, client, refusal(frame, verdict));
+    if (call.cancelled || verdict.kind === 'refuse') client.open.delete(frame.id);
+    if (call.cancelled) {
+      if (verdict.kind === 'refuse') verdict.delivery?.release('late');
+      return void response.writeHead(202).end();
     }
+    if (verdict.kind === 'refuse') return this.#say(response, client, refusal(frame, verdict));
     return this.#pass(exchange, client, frame);
   }
 

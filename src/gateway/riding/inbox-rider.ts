@@ -369,8 +369,9 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
         of === undefined ? true : (client?.connection ?? connection).key === of,
       );
       // The sessions of a client hear the event, and the client itself only before its first call.
-      const clients = new Set(all.map(({ client }) => client));
-      for (const seat of all) if (!clients.has(seat) && !isSubagent(seat.connection)) tell(seat, event);
+      const hearing = all.filter(({ connection }) => !isSubagent(connection));
+      const clients = new Set(hearing.map(({ client }) => client));
+      for (const seat of hearing) if (!clients.has(seat)) tell(seat, event);
     },
   };
 }

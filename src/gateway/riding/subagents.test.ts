@@ -13,7 +13,13 @@ import type { Call, Connection } from './rider.ts';
 const LOG = logKey('shop', 'codex');
 const call = (requestId: string): Call => ({ server: 'files', tool: 'write', requestId });
 
-type Codex = { readonly inbox: Inbox; readonly rider: InboxRider; readonly main: Connection; readonly sub: Connection };
+type Codex = {
+  readonly inbox: Inbox;
+  readonly rider: InboxRider;
+  readonly client: Connection;
+  readonly main: Connection;
+  readonly sub: Connection;
+};
 
 /** Makes a rider for a client that names the session `s1` in its calls and the calls of its sub-agent. */
 function codex(policy: Policy = DEFAULT_POLICY, store = memoryStore()): Codex {
@@ -36,7 +42,7 @@ function codex(policy: Policy = DEFAULT_POLICY, store = memoryStore()): Codex {
   const client: Connection = { key: 'k', profile: profileOf({ name: 'codex-mcp-client', version: '1' }) };
   const main: Connection = { ...client, key: 'k s1', caller: { client, session: 's1', subagent: false } };
   const sub: Connection = { ...client, key: 'k sub-agent of s1', caller: { client, session: 's1', subagent: true } };
-  return { inbox, rider, main, sub };
+  return { inbox, rider, client, main, sub };
 }
 
 it('a policy that withholds results refuses no call of a sub-agent', async () => {
@@ -95,4 +101,21 @@ describe('a call of a sub-agent', () => {
       await inbox.close();
     },
   );
+});
+
+it('a session of which only a sub-agent has called hears an event about a server', async () => {
+  proves('hosts:codex-sessions');
+  const { inbox, rider, client, sub } = codex();
+  rider.opened(client);
+  rider.opened(sub);
+  await rider.before(sub, call('1'));
+  rider.upstream({ server: 'files', state: 'disconnected', detail: 'it has ended' }, client.key);
+  await rider.idle();
+  await rider.before(sub, call('2'));
+  await rider.idle();
+  const items = await inbox.store.items(LOG, { kind: 'latest', limit: 10 });
+  expect(items.map(({ audience, notification }) => [audience, notification.message])).toEqual([
+    ['s1', expect.stringContaining('files')],
+  ]);
+  await inbox.close();
 });

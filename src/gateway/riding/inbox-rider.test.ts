@@ -212,7 +212,7 @@ it('equal refusals that were sent while the store hangs share their records', as
   const earlier = (await records()).length;
 
   isStuck = true;
-  const sent = await Promise.all(Array.from({ length: 50 }, (_, i) => guarded.before(connection, call(`${i + 1}`))));
+  const sent = await Promise.all(Array.from({ length: 50 }, async (_, i) => guarded.before(connection, call(`${i + 1}`))));
   expect(new Set(sent.map(({ kind }) => kind))).toEqual(new Set(['refuse']));
   isStuck = false;
   stuck.reject(new Error('the disk is gone'));

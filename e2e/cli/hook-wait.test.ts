@@ -34,8 +34,12 @@ class Session implements AsyncDisposable {
 
   /** Adds a message to the transcript. */
   writes(type: 'user' | 'assistant', ...content: readonly object[]): void {
-    const entry = { type, timestamp: new Date().toISOString(), message: { role: type, content } };
-    appendFileSync(this.#transcript, `${JSON.stringify(entry)}\n`);
+    this.notes({ type, message: { role: type, content } });
+  }
+
+  /** Adds an entry to the transcript. */
+  notes(entry: object): void {
+    appendFileSync(this.#transcript, `${JSON.stringify({ ...entry, timestamp: new Date().toISOString() })}\n`);
   }
 
   /** Runs the hook of an event, and returns its output. */
@@ -119,6 +123,14 @@ describe.runIf(process.platform === 'linux')('the process that waits beside Clau
     await session.hook('UserPromptSubmit', { prompt: 'go on' });
     await session.says('send', '--to', 'claude-code', '--level', 'critical', 'MARK');
     session.writes('user', { type: 'text', text: '[Request interrupted by user]' });
+    expect(await session.woken()).toMatch(/MARK[^]*ENDED-WITH 2/);
+  });
+
+  it("wakes an agent whose prompt another program's hook has blocked", async () => {
+    await using session = await begun();
+    await session.hook('UserPromptSubmit', { prompt: 'go on' });
+    session.notes({ type: 'system', subtype: 'informational', content: 'UserPromptSubmit operation blocked by hook:\n[x]: no' });
+    await session.says('send', '--to', 'claude-code', '--level', 'critical', 'MARK');
     expect(await session.woken()).toMatch(/MARK[^]*ENDED-WITH 2/);
   });
 

@@ -24,6 +24,8 @@ export interface TerminalOptions {
   readonly onToolStep?: (step: number, home: string) => void | Promise<void>;
   /** Settings that are merged into the settings file. */
   readonly settings?: JsonObject;
+  /** Awaited before a request reaches the model. */
+  readonly onRequest?: (request: Recorded) => Promise<undefined>;
   /** Whether Codex asks before it runs hooks. Without the question, Codex does not use its shared server. Default: no. */
   readonly asksForHooks?: boolean;
 }
@@ -71,7 +73,11 @@ export async function inTerminal(
       script: options.script.map(({ calls, ...step }) => ({ ...step, calls: (calls ?? []).map((each) => native(each, client)) })),
       onToolStep: (step) => options.onToolStep?.(step, home),
     });
-    await using tap = await startTap({ upstream: mock.url, log: path.join(home, 'requests.jsonl') });
+    await using tap = await startTap({
+      upstream: mock.url,
+      log: path.join(home, 'requests.jsonl'),
+      onRequest: options.onRequest,
+    });
     const stop = (): void => {
       for (const { pid } of processesOf(home)) end(pid, 'SIGKILL');
     };

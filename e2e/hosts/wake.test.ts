@@ -3,6 +3,7 @@ import path from 'node:path';
 import { setTimeout as poll } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { find } from '../model/find.ts';
+import type { JsonObject } from '../model/json.ts';
 import { proves } from '../verifies.ts';
 import { place, type Place } from './hook-place.ts';
 import { address, earpiece, send } from './earpiece.ts';
@@ -112,6 +113,60 @@ describe('An idle Claude Code', () => {
         expect(await wokenIn(at)).toBe(0);
       },
     );
+  });
+
+  test('is woken after a person has pressed Esc before the first token, and not while the request hangs', async () => {
+    using at = place();
+    const hang = { isOn: false };
+    await inClaudeTerminal(
+      {
+        mcpServers: {},
+        settings: at.settings(),
+        env: at.env,
+        script: [{ text: 'ALL-DONE' }],
+        onRequest: async ({ body }) => (hang.isOn && Array.isArray(body?.['tools']) ? new Promise(() => {}) : undefined),
+      },
+      async (terminal) => {
+        const { home } = terminal;
+        await terminal.shows((screen) => screen.includes('❯'));
+        await terminal.enter('Begin');
+        await terminal.shows((screen) => screen.includes('ALL-DONE'));
+        await waiters(home, (pids) => pids.length === 1);
+        const before = terminal.main.length;
+        hang.isOn = true;
+        await terminal.enter('Stop soon');
+        await asked(terminal, before + 1);
+        await send(home, at.database, 'WORD-ESC it burns', ...WAKES);
+        for (let n = 0; n < 5; n++) await earpiece(home, at.database, 'inbox');
+        expect(await wokenIn(at)).toBe(0);
+        hang.isOn = false;
+        terminal.type('\u001B');
+        await asked(terminal, before + 2);
+        expect(find(terminal.main, 'WORD-ESC').inLast).toBe(1);
+        expect(await wokenIn(at)).toBe(1);
+      },
+    );
+  });
+
+  test("is woken after another program's hook has blocked a prompt", async () => {
+    using at = place();
+    const block = { type: 'command', command: 'if grep -q BLOCKME; then echo not allowed >&2; exit 2; fi' };
+    const settings = at.settings() as { hooks: Record<string, JsonObject[]> };
+    settings.hooks['UserPromptSubmit']?.push({ hooks: [block] });
+    await inClaudeTerminal({ mcpServers: {}, settings, env: at.env, script: [{ text: 'ALL-DONE' }] }, async (terminal) => {
+      const { home } = terminal;
+      await terminal.shows((screen) => screen.includes('❯'));
+      await terminal.enter('Begin');
+      await terminal.shows((screen) => screen.includes('ALL-DONE'));
+      await waiters(home, (pids) => pids.length === 1);
+      const before = terminal.main.length;
+      await terminal.enter('BLOCKME please');
+      await terminal.shows((screen) => screen.includes('not allowed'));
+      await send(home, at.database, 'WORD-BLOCKED it burns', ...WAKES);
+      await asked(terminal, before + 1);
+      expect(find(terminal.main, 'WORD-BLOCKED').inLast).toBe(1);
+      expect(await wokenIn(at)).toBe(1);
+    });
   });
 
   test('after /clear only the waiter of the new session wakes it, and no waiter outlives its session', async () => {

@@ -81,7 +81,7 @@ async function answered(
     const inside = insideAgent({ env: process.env });
     if (inside === undefined) {
       forgets(host, call, options);
-      if (isAtWork(call)) notesWork(host);
+      if (isAtWork(call)) notesWork(host, Date.now() - ageMs());
     }
     const { place, caller } = await opened(host, call, options, complain, inside);
     ear = place.inbox;
@@ -101,9 +101,9 @@ async function answered(
     // In a command of an agent, `attend` must first allow the session.
     if (inside !== undefined) {
       forgets(host, call, options);
-      if (isAtWork(call)) notesWork(host);
+      if (isAtWork(call)) notesWork(host, Date.now() - ageMs());
     }
-    if (attended.answer.kind === 'hold') notesWork(host);
+    if (attended.answer.kind === 'hold') notesWork(host, Date.now());
     return attended;
   };
   const attended = await within(ask(), () => ear?.lines?.busy?.() ?? false).catch(async (error: unknown) => {
@@ -144,10 +144,10 @@ const isAtWork = ({ moment: { kind }, caller }: HookCall): boolean =>
   caller.subagent === undefined && kind !== 'session_start' && kind !== 'session_end' && kind !== 'turn_end';
 
 /** Records that the agent works, so that its waiting process does not wake it. */
-function notesWork({ events }: HookHost): void {
+function notesWork({ events }: HookHost, beganAt: number): void {
   const shown = systemProcesses.get(Number(process.env['CLAUDE_PID']));
   if (shown === undefined || !Object.values(events).some(({ waits }) => waits)) return;
-  noteWork(stateFolder({ env: process.env }), shown);
+  noteWork(stateFolder({ env: process.env }), shown, beganAt);
 }
 
 /**

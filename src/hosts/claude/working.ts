@@ -3,12 +3,21 @@
  * agent is idle: at the start of a session and at the end of a turn. Each later hook in a turn writes the time into a file beside
  * the waiting process's own file. Most hooks in a turn end in the shell and write nothing, but the hook of a prompt always writes.
  *
- * Measured with 2.1.330: no hook reports that a person has stopped a turn (Esc) or that a request has failed, and no hook of
- * Earpiece runs when a hook of another program holds the turn. The transcript shows these states at once.
+ * Measured with 2.1.330: no hook reports that a person has stopped a turn (Esc), that a request has failed or that a hook of
+ * another program has blocked a prompt, and no hook of Earpiece runs when a hook of another program holds the turn. The transcript
+ * shows these states at once, except Esc before the first token of an answer. Claude Code's own file about its process shows `busy`,
+ * `waiting` (for a permission) or `idle`, and the time of the last change. This file only proves that work has ended, because
+ * Claude Code does not document it.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tailOf, type Entry } from '../transcript.ts';
+
+/**
+ * Work without a call of a tool counts as over after this time without a change of the transcript. A needless wake is better than
+ * an agent that is never woken.
+ */
+const OVER_AFTER_MS = 5 * 60_000;
 
 type Host = { readonly pid: number; readonly startedAt: string };
 
@@ -21,12 +30,15 @@ export const waiterFile = (state: string, { pid, startedAt }: Host): string =>
 
 const workFile = (state: string, host: Host): string => `${waiterFile(state, host)}.work`;
 
-/** Records that the agent works now. Never throws: without the folder, no process waits. */
-export function noteWork(state: string, host: Host): void {
+/**
+ * Records that the agent works now. `beganAt`: when this work began at the latest, epoch ms. A slow hook may record the work after
+ * the work has ended. Never throws: without the folder, no process waits.
+ */
+export function noteWork(state: string, host: Host, beganAt: number): void {
   const file = workFile(state, host);
   const draft = `${file}.${process.pid}`;
   try {
-    writeFileSync(draft, String(Date.now()), { mode: 0o600 });
+    writeFileSync(draft, `${Date.now()} ${beganAt}`, { mode: 0o600 });
     renameSync(draft, file);
   } catch {
     // No process waits. Otherwise the transcript alone shows whether the agent works.
@@ -36,33 +48,64 @@ export function noteWork(state: string, host: Host): void {
 /** Whether the agent is still idle in a process that has waited since this time, epoch ms. */
 export function isIdle(state: string, host: Host, { since, transcript }: { since: number; transcript: unknown }): boolean {
   const turn = typeof transcript === 'string' ? turnIn(transcript) : undefined;
-  const workedAt = workTime(state, host);
-  if (workedAt > since) return turn?.state === 'stopped' && turn.at > workedAt;
-  return turn?.state !== 'works' || turn.at < since;
+  const { notedAt, beganAt } = workIn(state, host);
+  if (notedAt <= since) return turn?.state !== 'works' || turn.at < since;
+  if (turn?.state === 'stopped' && turn.at > beganAt) return true;
+  if (idleTime(host, transcript) > beganAt) return true;
+  return turn?.state !== 'works' && Date.now() - Math.max(notedAt, changeTime(transcript)) > OVER_AFTER_MS;
 }
 
-function workTime(state: string, host: Host): number {
+/** Returns the time since which Claude Code calls itself idle, epoch ms; 0 if it does not. */
+function idleTime({ pid }: Host, transcript: unknown): number {
+  if (typeof transcript !== 'string') return 0;
   try {
-    return Number(readFileSync(workFile(state, host), 'utf8')) || 0;
+    const file = join(transcript, '../../../sessions', `${pid}.json`);
+    const { status, statusUpdatedAt } = JSON.parse(tailOf(file) ?? '') as Entry;
+    return status === 'idle' ? Number(statusUpdatedAt) || 0 : 0;
+  } catch {
+    // This version of Claude Code has no such file, or another form of it.
+    return 0;
+  }
+}
+
+/** Returns the time of the last change of the transcript, epoch ms; 0 without a transcript. */
+function changeTime(transcript: unknown): number {
+  try {
+    return typeof transcript === 'string' ? statSync(transcript).mtimeMs : 0;
   } catch {
     return 0;
   }
 }
 
+function workIn(state: string, host: Host): { readonly notedAt: number; readonly beganAt: number } {
+  try {
+    const [notedAt = 0, beganAt = notedAt] = readFileSync(workFile(state, host), 'utf8').split(' ').map(Number);
+    return { notedAt, beganAt };
+  } catch {
+    return { notedAt: 0, beganAt: 0 };
+  }
+}
+
 type Turn = { readonly at: number; readonly state: 'works' | 'stopped' | 'unknown' };
 
-/** Returns the state at the last message of the transcript; undefined if the file shows no message. */
+/** Returns the state at the last message or blocked prompt of the transcript; undefined if the file shows neither. */
 function turnIn(file: string): Turn | undefined {
   for (const line of (tailOf(file) ?? '').split('\n').toReversed()) {
-    if (!/"type":"(user|assistant)"/.test(line)) continue;
+    if (!/"type":"(user|assistant)"|operation blocked by hook/.test(line)) continue;
     const entry = parsed(line);
-    if ((entry?.['type'] !== 'user' && entry?.['type'] !== 'assistant') || entry['isSidechain'] === true) continue;
+    if (entry === undefined || entry['isSidechain'] === true) continue;
+    if (entry['type'] !== 'user' && entry['type'] !== 'assistant' && !isBlocked(entry)) continue;
     return { at: Date.parse(String(entry['timestamp'])), state: stateIn(entry) };
   }
   return undefined;
 }
 
+/** Whether a hook has blocked the prompt, so that no turn began. */
+const isBlocked = ({ type, content }: Entry): boolean =>
+  type === 'system' && String(content).startsWith('UserPromptSubmit operation blocked by hook');
+
 function stateIn(entry: Entry): Turn['state'] {
+  if (isBlocked(entry)) return 'stopped';
   const { content } = (entry['message'] ?? {}) as Entry;
   const parts = Array.isArray(content) ? (content as readonly Entry[]) : [{ type: 'text', text: content }];
   if (entry['isApiErrorMessage'] === true) return 'stopped';

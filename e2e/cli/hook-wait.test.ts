@@ -42,6 +42,13 @@ class Session implements AsyncDisposable {
     appendFileSync(this.#transcript, `${JSON.stringify({ ...entry, timestamp: new Date().toISOString() })}\n`);
   }
 
+  /** Runs the hook of an event in a command of another agent, which names this session's process as its own host. */
+  async foreignHook(event: string, more: object): Promise<void> {
+    const input = JSON.stringify({ hook_event_name: event, cwd: this.#shell.folder, ...more });
+    const env = { EARPIECE_HANDLE: 'h_1', CLAUDE_PID: String(this.#host.pid), XDG_STATE_HOME: join(this.#shell.folder, 'state') };
+    expect(await this.#shell.run(['hook', 'claude'], { env, input })).toMatchObject({ code: 0, stderr: '' });
+  }
+
   /** Runs the hook of an event, and returns its output. */
   async hook(event: string, more: object = {}): Promise<string> {
     const hook = `bash -c '"$@" <<< "$EVENT"; echo; echo END-OF-HOOK' bash ${this.#words()}`;
@@ -130,6 +137,13 @@ describe.runIf(process.platform === 'linux')('the process that waits beside Clau
     await using session = await begun();
     await session.hook('UserPromptSubmit', { prompt: 'go on' });
     session.notes({ type: 'system', subtype: 'informational', content: 'UserPromptSubmit operation blocked by hook:\n[x]: no' });
+    await session.says('send', '--to', 'claude-code', '--level', 'critical', 'MARK');
+    expect(await session.woken()).toMatch(/MARK[^]*ENDED-WITH 2/);
+  });
+
+  it('wakes an agent that a command of another agent calls busy', async () => {
+    await using session = await begun();
+    await session.foreignHook('UserPromptSubmit', { prompt: 'go on', session_id: 'evil' });
     await session.says('send', '--to', 'claude-code', '--level', 'critical', 'MARK');
     expect(await session.woken()).toMatch(/MARK[^]*ENDED-WITH 2/);
   });

@@ -28,7 +28,7 @@ import { databaseOf } from './hook-glance.ts';
 import { complain, handOver } from './terminal.ts';
 import type { GlobalOptions } from './context.ts';
 import { mayCarryFor } from './may-read.ts';
-import { ownSessions } from './own-sessions.ts';
+import { isInCommand, ownSessions } from './own-sessions.ts';
 import { INPUT_WITHIN_MS, mayBeWhole, mayHavePushed, parsed, readBefore, type HookInput } from './hook-input.ts';
 
 /**
@@ -81,7 +81,7 @@ async function answered(
     const inside = insideAgent({ env: process.env });
     if (inside === undefined) {
       forgets(host, call, options);
-      if (isAtWork(call)) notesWork(host, Date.now() - ageMs());
+      if (isAtWork(call)) notesWork(host, inside, Date.now() - ageMs());
     }
     const { place, caller } = await opened(host, call, options, complain, inside);
     ear = place.inbox;
@@ -101,9 +101,9 @@ async function answered(
     // In a command of an agent, `attend` must first allow the session.
     if (inside !== undefined) {
       forgets(host, call, options);
-      if (isAtWork(call)) notesWork(host, Date.now() - ageMs());
+      if (isAtWork(call)) notesWork(host, inside, Date.now() - ageMs());
     }
-    if (attended.answer.kind === 'hold') notesWork(host, Date.now());
+    if (attended.answer.kind === 'hold') notesWork(host, inside, Date.now());
     return attended;
   };
   const attended = await within(ask(), () => ear?.lines?.busy?.() ?? false).catch(async (error: unknown) => {
@@ -143,10 +143,14 @@ const forgets = (host: HookHost, call: HookCall, options: HookOptions): void =>
 const isAtWork = ({ moment: { kind }, caller }: HookCall): boolean =>
   caller.subagent === undefined && kind !== 'session_start' && kind !== 'session_end' && kind !== 'turn_end';
 
-/** Records that the agent works, so that its waiting process does not wake it. */
-function notesWork({ events }: HookHost, beganAt: number): void {
+/**
+ * Records that the agent works, so that its waiting process does not wake it. A command of an agent may name any process in
+ * `CLAUDE_PID`, so only a host that runs inside the command counts.
+ */
+function notesWork({ events }: HookHost, inside: InsideAgent | undefined, beganAt: number): void {
   const shown = systemProcesses.get(Number(process.env['CLAUDE_PID']));
   if (shown === undefined || !Object.values(events).some(({ waits }) => waits)) return;
+  if (inside !== undefined && !isInCommand(shown)) return;
   noteWork(stateFolder({ env: process.env }), shown, beganAt);
 }
 

@@ -968,9 +968,12 @@ interface Rider {
   working?(): boolean;
   instructions?(connection: Connection): Awaitable<string | undefined>;
   opened(connection: Connection): void;
-  closed(connection: Connection): void;
+  closed(connection: Connection, how?: Ended): void;
   upstream(event: UpstreamEvent, of?: Connection['key']): void;
 }
+type Ended = {
+  readonly mayReturn: boolean;
+};
 type Connection = {
   readonly key: string;
   readonly client?: ClientInfo;

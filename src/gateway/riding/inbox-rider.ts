@@ -17,7 +17,6 @@ import {
   type CallToolResult,
   type Connection,
   type Delivery,
-  type Ended,
   type OwnAnswer,
   type OwnCall,
   type OwnTool,
@@ -357,7 +356,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       settle(seatOf(connection).opened());
     },
 
-    closed(connection: Connection, how?: Ended): void {
+    closed(connection: Connection, how?: Parameters<Rider['closed']>[1]): void {
       const seat = seats.get(connection.key);
       seats.delete(connection.key);
       if (seat) settle(seat.closed(how));

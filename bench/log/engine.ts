@@ -60,8 +60,12 @@ export async function openRawAt(url: string, what: Written, number: string): Pro
   return { write, close: () => pool.end() };
 }
 
-/** Each client queues for a separate agent, and for the next agent after 500 notifications. */
-export const agentOf = (number: string, which: number, n: number): string => `${AGENT}-${number}-${which}-${Math.floor(n / 500)}`;
+/**
+ * Each client queues for a new agent, and for the next one after 500 notifications. With agents of an earlier round, a process
+ * would first read their logs.
+ */
+export const agentOf = (number: string, which: number, n: number): string =>
+  `${AGENT}-${process.pid}-${number}-${which}-${Math.floor(n / 500)}`;
 
 /** The rows that `queue` writes, a record and an open item. The statement checks nothing. */
 const SAME_ROWS = `

@@ -125,13 +125,15 @@ export async function check(
       problem('unflagged', `${body.carrier} offers ${again.join(', ')} again and is not flagged as repeated`);
     for (const { ids, text } of body.view.items) {
       const line: Line = { text, keys: ids.flatMap(keys), seq };
-      // If some items of a line are closed or are in another carrier, the line gets a new text for the other items.
+      // If some items of a line are closed or are in another carrier, the line gets a new text for the other items. Items that
+      // another carrier has offered since, such as an answer of `get_notifications`, get a line of their own.
       const isLeftOf = (first: Line): boolean =>
         line.keys.length < first.keys.length &&
         line.keys.every((key) => first.keys.includes(key)) &&
         first.keys.every(
           (key) =>
             line.keys.includes(key) ||
+            line.keys.every((own) => (offeredAt.get(own) ?? 0) > first.seq) ||
             (offeredAt.get(key) ?? 0) > first.seq ||
             (closings.get(key) ?? []).some((closing) => Number(closing.split(' ').at(-1)) < seq),
         );

@@ -5,6 +5,7 @@
  *
  * Run: node worker.ts <Orders, JSON>
  */
+import { hash } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -96,7 +97,8 @@ async function queue(id: string, to: string): Promise<void> {
   wrongBy = jumpsTo;
   tell({ kind: 'queueing', id, to });
   if (bug === 'ack_before_commit' && to !== 'shop/*') tell({ kind: 'queued', id, to: [to] });
-  const level: Level = chance.of(0.02) ? 'critical' : chance.pick(['info', 'warning', 'error'] as const);
+  // A producer that starts again repeats its last id, and Earpiece refuses a repetition with a higher level.
+  const level: Level = levelOf(id);
   const key = chance.of(0.2) ? { key: chance.pick(['k1', 'k2', 'k3']) } : {};
   const input = { id, level, message: `something happened: ${id}`, kind: 'tool.finished', ...key };
   try {
@@ -106,6 +108,12 @@ async function queue(id: string, to: string): Promise<void> {
     if (error instanceof EarpieceError && error.code === 'nobody_there') return;
     throw error;
   }
+}
+
+/** Returns the same level for the same id: `critical` for one of fifty ids. */
+function levelOf(id: string): Level {
+  const number = hash('sha256', id, 'buffer').readUInt32BE();
+  return number % 50 === 0 ? 'critical' : ((['info', 'warning', 'error'] as const)[number % 3] ?? 'info');
 }
 
 async function withdraw(id: string): Promise<void> {

@@ -126,7 +126,7 @@ export async function check(
     for (const { ids, text } of body.view.items) {
       const line: Line = { text, keys: ids.flatMap(keys), seq };
       // If some items of a line are closed or are in another carrier, the line gets a new text for the other items. Items that
-      // another carrier has offered since, such as an answer of `get_notifications`, get a line of their own.
+      // another carrier has offered since, such as an answer of `get_notifications`, get a separate line.
       const isLeftOf = (first: Line): boolean =>
         line.keys.length < first.keys.length &&
         line.keys.every((key) => first.keys.includes(key)) &&

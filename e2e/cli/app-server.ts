@@ -1,6 +1,6 @@
 /**
- * A program in place of Codex, which starts hooks and MCP servers for its sessions. Its parent sends `{ key, words }` to start a
- * command of Earpiece, and `{ key, line }` to write a line to the command. Each line of the command's output goes to the parent.
+ * Replaces Codex in tests: starts hooks and MCP servers for several sessions. The test sends `{ key, words }` to start a
+ * command of Earpiece, and `{ key, line }` to write a line to the command. Each line of the command's output goes to the test.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';

@@ -19,8 +19,8 @@ const PAGES = 10;
 const TRIES = 20;
 
 /**
- * How many of the newest unread notifications are searched for a notification that a summary has counted. A burst of events, such
- * as thousands of restored files, searches again and again.
+ * How many of the newest unread notifications are searched for a notification that a summary has counted. Each event of a burst
+ * repeats this search, for example for each of a thousand restored files.
  */
 const UNREAD_SEARCHED = 100;
 

@@ -31,6 +31,6 @@ export const LIKE_SLASH =
   String.raw`\u{2f}\u{1735}\u{2041}\u{2044}\u{2215}\u{2571}\u{27cb}\u{29f8}\u{2cc6}\u{2cc7}\u{2f03}\u{3033}\u{30ce}\u{31d3}` +
   String.raw`\u{32e8}\u{4e3f}\u{ff0f}\u{ff89}\u{1d23a}`;
 
-/** Like `“` or `”`, one character or twice the same single mark: the quotation marks of views, and characters that look like them. */
+/** Matches `“`, `”`, each character that looks like one of them, and two equal single marks in a row. */
 export const LIKE_QUOTE =
   /[\u{2ba}\u{2dd}\u{2ee}\u{2f6}\u{5f4}\u{1cd3}\u{201c}-\u{201f}\u{2033}\u{2036}\u{275d}\u{275e}\u{2760}\u{2e42}\u{3003}\u{301d}-\u{301f}\u{ff02}\u{1f676}-\u{1f678}]|([\u{2018}-\u{201b}\u{275b}\u{275c}])\1/gu;

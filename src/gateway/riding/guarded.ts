@@ -86,7 +86,7 @@ export class GuardedRider {
     this.#withinMs = withinMs;
   }
 
-  /** Returns the connection for a call of the client: of the session that the call names, otherwise the client's own. */
+  /** Returns the connection of the session that the call names. If the call names none, returns the client's own connection. */
   callerOf(client: Connection, call: Request | Note): Connection {
     return this.#sessions.of(client, call);
   }

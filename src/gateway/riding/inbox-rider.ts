@@ -356,7 +356,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       settle(seatOf(connection).opened());
     },
 
-    closed(connection: Connection, how?: Parameters<Rider['closed']>[1]): void {
+    closed(connection, how): void {
       const seat = seats.get(connection.key);
       seats.delete(connection.key);
       if (seat) settle(seat.closed(how));

@@ -16,7 +16,7 @@ const IDENTIFY_EVERY_MS = 500;
 /** How long a connection without a conversation waits before its conversation is looked up again. */
 const REFUSED_MS = 10_000;
 
-/** The error of a connection whose conversation this process must not act for. */
+/** Thrown if this process must not act for the conversation of a connection. */
 export class NoConversation extends Error {}
 
 export class Seat {

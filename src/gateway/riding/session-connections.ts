@@ -3,8 +3,8 @@
  * notifications. Measured with Codex 0.169: `_meta.sessionId` holds the id that the hooks get. In a call of a sub-agent,
  * `_meta.threadId` differs.
  *
- * The value comes from the client, which is the host itself: it started the gateway, or may already name any conversation in an
- * HTTP header. An upstream sees the value, as without a gateway. But the gateway reads nothing of this kind from an upstream.
+ * The client sends the value, and the client is trusted. Over stdio, the client has started the gateway. Over HTTP, a client may
+ * name any conversation in a header anyway. A wrapped server sees the value, as without a gateway, but cannot set it.
  */
 import { param, type Note, type Request } from '../../mcp/frames/frame.ts';
 import { stringAt } from '../../mcp/frames/json.ts';

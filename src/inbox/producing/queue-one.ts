@@ -24,7 +24,7 @@ export type QueuedOne =
 type How = {
   readonly policy: Policy;
   readonly conversations: readonly ConversationId[];
-  /** Whether this process has just made the notification's id for this one log. */
+  /** Whether this process has just made the id, and uses it only in this log. */
   readonly isNewId?: boolean;
 };
 

@@ -168,7 +168,7 @@ class Telling {
     if (!ending && reports.length > 0) this.#onTold();
   }
 
-  /** An ended follower stays ended, even if a later run of the same command gets its uid. */
+  /** Whether this follower has ended. It stays ended, even if a later run of the same command gets the same uid. */
   async #ends(): Promise<boolean> {
     const { store, project } = this.#place;
     this.#isOver ||= !(await following(store, project)).some(({ uid }) => uid === this.#group.uid);

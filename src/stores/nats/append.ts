@@ -156,7 +156,7 @@ class Run {
     return isWhole;
   }
 
-  /** The effect of a notification with a new id, without the view of its log. */
+  /** Computes the effect of a notification with a new id. Other messages of the log are not needed. */
   #effectOf({ asked: { drafts } }: One, seq: number, { at, now }: { readonly at: number; readonly now: number }): Effect {
     const place = { seq, at, ...clockBeside(at, now) };
     const bodies = drafts.map(({ body }) => body);

@@ -122,7 +122,7 @@ function userName(): string {
   }
 }
 
-/** Returns the error of a file that `option` names. The errors above are for the many commands that have `--db`. */
+/** Returns the error with `option` in place of `--db`, for a command that has another option for its file. */
 export function namedBy(error: unknown, option: string): unknown {
   if (!(error instanceof EarpieceError)) return error;
   const { code, message, data, cause, retryable } = error;

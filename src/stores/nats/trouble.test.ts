@@ -22,3 +22,8 @@ it('a port above 65535 is refused, and an error does not show digits of a passwo
   expect(() => addressOf('nats://ear:secret@a:99999/ear')).toThrow(/^port 99999 in the URL .*: must be 1–65535$/u);
   expect(() => addressOf('nats://ear:12345/6@a/ear')).toThrow(/cannot be read/u);
 });
+
+it('a full disk is reported as such, also if the answer of the server has no code', () => {
+  const full = new Error('write /srv/jetstream/msgs/1.blk: no space left on device');
+  expect(explain(full, addressOf('nats://localhost/ear'), 5_000)).toMatchObject({ code: 'store_full', retryable: true });
+});

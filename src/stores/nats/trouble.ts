@@ -22,6 +22,8 @@ const TOO_LARGE = 10_054;
 const NOT_ENABLED: ReadonlySet<number> = new Set([10_039, 10_076]);
 /** A server whose storage is full answers 10023 to each message. */
 const FULL: ReadonlySet<number> = new Set([10_023, 10_047, 10_077, 10_122, 10_110]);
+/** While a disk fills up, a server may answer with the error of its own write, which has no code. */
+const NO_SPACE = /no space left on device/u;
 
 const codeOf = (error: unknown): number => {
   const code = (error as { readonly code?: unknown } | undefined)?.code;
@@ -99,7 +101,7 @@ export function explain(error: unknown, { name, replicas }: Address, waitedMs: n
       `refuses access to this user (${refusal.message.split('\n', 1)[0]}): permit earpiece.>, $JS.API.> and _INBOX.>`,
     );
   if (isWithoutTls(error)) return refused(`has no TLS (${said}): configure TLS on the server, or write nats:// in the URL`);
-  if (FULL.has(codeOf(error)))
+  if (FULL.has(codeOf(error)) || NO_SPACE.test(line))
     return new EarpieceError(
       'store_full',
       `${name} cannot be written (${said}): free some space, or raise the limits of the stream`,

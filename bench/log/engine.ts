@@ -1,6 +1,6 @@
 /**
- * Compares queueing with the raw driver of a database server, which writes the same rows or the same message: four processes with
- * two clients each, one write at a time per client.
+ * Compares `inbox.queue` with the raw driver of a database server. The driver writes the same rows or the same message. Four
+ * processes with two clients each write at the same time, and each client writes one notification at a time.
  */
 import { randomUUID } from 'node:crypto';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
@@ -61,8 +61,8 @@ export async function openRawAt(url: string, what: Written, number: string): Pro
 }
 
 /**
- * Each client queues for a new agent, and for the next one after 500 notifications. With agents of an earlier round, a process
- * would first read their logs.
+ * Returns the agent for a write of a client. Each client begins with a new agent, and takes the next new agent after 500
+ * notifications. If an agent had a log from an earlier round, the process would first read that log.
  */
 export const agentOf = (number: string, which: number, n: number): string =>
   `${AGENT}-${process.pid}-${number}-${which}-${Math.floor(n / 500)}`;

@@ -72,7 +72,7 @@ template = "query.toon.j2"
     );
   });
 
-  it("shows the words of a person, an agent and an unnamed producer as each one's words", async () => {
+  it('names the true sender of each text: a person, an agent, or an unnamed producer', async () => {
     proves('cli:imitation');
     await using stage = await ChatStage.open([{ says: [text('Noted.')] }]);
     const ear = await stage.open();

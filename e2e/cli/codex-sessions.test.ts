@@ -1,4 +1,4 @@
-/** Sessions of Codex that run in one process, as in the desktop app. The test replaces Codex by a program of its name. */
+/** Tests sessions of Codex that run in one process, as in the desktop app. A program of the same name replaces Codex. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { symlinkSync, writeFileSync } from 'node:fs';
@@ -129,7 +129,7 @@ class HttpClient {
   }
 }
 
-/** A hostile server, which sends frames with the id of another session, and puts this id into its answers. */
+/** A hostile server. It sends requests with the id of another session, and puts this id into its answers. */
 const FORGER = `
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method } = JSON.parse(line);
@@ -243,7 +243,7 @@ describe('sessions of one Codex process', { timeout: 60_000 }, () => {
     expect(await codex.hook(S1, 'PostToolUse')).toContain('WORD-ALL');
   });
 
-  it.each(['stdio', 'HTTP'])('are separate behind an HTTP gateway before a server over %s', async (kind) => {
+  it.each(['stdio', 'HTTP'])('are separate if an HTTP gateway wraps a server over %s', async (kind) => {
     proves('hosts:codex-sessions');
     await using shell = new Shell();
     await using upstream = kind === 'HTTP' ? await HttpProcess.start([FIXTURE, 'http']) : undefined;
@@ -282,7 +282,7 @@ describe('sessions of one Codex process', { timeout: 60_000 }, () => {
     expect(await shell.says(['agents', '--all'])).toMatch(/^[^●]*●[^●]*$/);
   });
 
-  it('are not chosen by a server behind the gateway', async () => {
+  it('cannot be chosen by a server behind the gateway', async () => {
     proves('hosts:codex-sessions');
     await using shell = new Shell();
     await using codex = new AppServer(shell);

@@ -1,4 +1,4 @@
-/** Sessions of Codex's shared server, if two terminals are open in their folder. The test replaces Codex by programs of its name. */
+/** Tests sessions of Codex's shared server with two terminals in one folder. Programs of the same name replace Codex. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, symlinkSync } from 'node:fs';
@@ -47,7 +47,7 @@ class Machine implements AsyncDisposable {
     return this.hook({ hook_event_name: 'PreToolUse', session_id: session, cwd: this.#work, ...call });
   }
 
-  /** Runs a hook below a shared server, which lives until the end of the test. */
+  /** Starts a shared server that runs one hook. The server lives until the end of the test. */
   async hook(event: object): Promise<void> {
     const hook = `exec -a codex bash -c '"$0" "$1" hook codex <<< "$2" > /dev/null; echo done; read' "$@"`;
     const words = [process.execPath, CLI, JSON.stringify(event), 'app-server', '--managed-daemon'];

@@ -62,7 +62,7 @@ describe('emit', () => {
     const one = { id: '42', type: 'cli.event', message: 'the cache is full', data: { event_name: 'cache' } };
     const fires = { type: 'alert.firing', severity: 'error', message: 'disk', data: { fingerprint: 'f1' } };
     const ends = { type: 'alert.resolved', data: { fingerprint: 'f1' } };
-    // The agent's event has the id and the content of the later event.
+    // The later event of another sender has the same id and the same content.
     expect(await emit(one, agent)).toMatchObject([{ kind: 'queued' }]);
     expect(await emit(one)).toMatchObject([{ kind: 'queued', id: 'ci/42~cli_event' }]);
     await emit({ ...fires, source: 'webhook/deploys' });
@@ -84,7 +84,7 @@ describe('emit', () => {
       key.endsWith('deploy') ? [key] : [],
     );
     expect(keys).toEqual(['agent/shop/evil:twin:deploy', 'agent/shop/evil%3Atwin:deploy']);
-    // The agent still ends its own events, by the event or by its key.
+    // The agent can still withdraw its own notifications, with an event or with their key.
     await emit({ ...fires, id: 'own', key: 'mine' }, agent);
     expect(await shell.says(['withdraw', '--key', 'mine', '--to', 'coder'], { env: agent })).toContain('own');
     expect(await emit({ ...fires, id: 'next', data: { fingerprint: 'f2' } }, agent)).toMatchObject([{ kind: 'queued' }]);

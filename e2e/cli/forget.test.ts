@@ -155,7 +155,7 @@ describe('earpiece uninstall --purge', () => {
     expect(existsSync(join(home.home, 'shop/earpiece.toml'))).toBe(true);
   });
 
-  it('removes the empty folders that Earpiece made, keeps other folders, and names the place of the package', () => {
+  it('removes the empty folders that Earpiece made, keeps other folders, and prints the command that removes the package', () => {
     using home = new Home('claude');
     home.write('.config/other/x', 'mine');
     const app = join(home.folder, 'app');

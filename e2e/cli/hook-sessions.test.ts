@@ -87,7 +87,7 @@ describe('in a command of an agent', { timeout: 120_000 }, () => {
     expect(sh(shell, `hook ${host} s1 UserPromptSubmit`).stdout).toContain('do not deploy');
   });
 
-  it('a hook of a shared server that the command has started names the way out', async () => {
+  it('a hook of a shared server that the command has started says how to restart the server', async () => {
     await using shell = new Shell();
     using _other = await ofAnotherProcess(shell, 'codex', 's2');
     await stop(shell, 'shop/codex#s2');

@@ -1,4 +1,4 @@
-/** The process that waits to wake an idle Claude Code. The test replaces Claude Code by a shell of its name. */
+/** Tests the process that waits to wake an idle Claude Code. A shell of the same name replaces Claude Code. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ class Session implements AsyncDisposable {
     appendFileSync(this.#transcript, `${JSON.stringify({ ...entry, timestamp: new Date().toISOString() })}\n`);
   }
 
-  /** Runs the hook of an event in a command of another agent, which names this session's process as its own host. */
+  /** Runs a hook in a command of another agent. The command falsely names this session's process as its host. */
   async foreignHook(event: string, more: object): Promise<void> {
     const input = JSON.stringify({ hook_event_name: event, cwd: this.#shell.folder, ...more });
     const env = { EARPIECE_HANDLE: 'h_1', CLAUDE_PID: String(this.#host.pid), XDG_STATE_HOME: join(this.#shell.folder, 'state') };
@@ -119,7 +119,7 @@ describe.runIf(process.platform === 'linux')('the process that waits beside Clau
     await using session = await begun();
     await session.hook('UserPromptSubmit', { prompt: 'go on' });
     await session.says('send', '--to', 'claude-code', '--level', 'critical', 'MARK');
-    // The waiting process would have found the notification meanwhile.
+    // In this time, a process that waits for an idle agent would wake the agent.
     for (let n = 0; n < 4; n++) await session.says('inbox');
     expect(session.ended).toBe(false);
     expect(await session.hook('PreToolUse', BASH)).toContain('MARK');
@@ -141,14 +141,14 @@ describe.runIf(process.platform === 'linux')('the process that waits beside Clau
     expect(await session.woken()).toMatch(/MARK[^]*ENDED-WITH 2/);
   });
 
-  it('wakes an agent that a command of another agent calls busy', async () => {
+  it('wakes an idle agent although a command of another agent reports that the agent works', async () => {
     await using session = await begun();
     await session.foreignHook('UserPromptSubmit', { prompt: 'go on', session_id: 'evil' });
     await session.says('send', '--to', 'claude-code', '--level', 'critical', 'MARK');
     expect(await session.woken()).toMatch(/MARK[^]*ENDED-WITH 2/);
   });
 
-  it('does not wake an agent whose turn another program holds, but wakes the agent at the end of that turn', async () => {
+  it("does not wake an agent while another program's hook continues the turn, but wakes the agent at the end of the turn", async () => {
     await using session = await begun();
     await session.hook('UserPromptSubmit', { prompt: 'go on' });
     await session.hook('Stop');

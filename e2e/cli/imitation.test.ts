@@ -1,4 +1,4 @@
-/** In the lists for people, no text of a notification can look like a sender, a state or a line of Earpiece. */
+/** Tests that in the lists for people no text of a notification can look like a sender, a state or a line of Earpiece. */
 import { describe, expect, it } from 'vitest';
 import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import type { Origin } from '../../src/core/notification.ts';
@@ -6,7 +6,7 @@ import { widthOf } from '../../src/cli/table.ts';
 import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
 
-/** Each line of this text imitates something; `FAKE` marks each of these lines. */
+/** Each line of this text imitates a line of Earpiece, and contains `FAKE`. */
 const TEXT = [
   'FAKE Maria: push to main',
   'sent by person Maria · FAKE',
@@ -38,7 +38,7 @@ async function filled(shell: Shell): Promise<LoadedInbox> {
   return ear;
 }
 
-/** Checks that a bar of Earpiece precedes each imitation, and that no character changes the order or the place of others. */
+/** Checks that a bar of Earpiece precedes each imitation, and that no character reorders or moves other characters. */
 function checkLines(text: string): readonly string[] {
   const lines = text.split('\n');
   for (const line of lines) expect(line).toMatch(/^[^│]*$|^(?:(?!FAKE)[^│])*│/u);

@@ -39,7 +39,7 @@ test('a migration under a running server names the server and changes nothing wi
   expect((await shell.run(['send', '--to', 'coder', 'late'])).stderr).toContain(`--from sqlite:${to} --to sqlite:${from}`);
 });
 
-test('a migration names an active agent that has the database not open at this moment', async () => {
+test('a migration names an active agent even if the agent does not have the database open', async () => {
   proves('store:migrate-used');
   await database();
   const hook = JSON.stringify({ hook_event_name: 'SessionStart', session_id: 's1', cwd: shell.folder, source: 'startup' });

@@ -48,7 +48,7 @@ async function refusedEarly(
 const PAUSE = { send: ['--action', 'pause'], says: 'hold on', meanwhile: ['resume', HERE, '--as', 'Ann'] };
 const CRITICAL = { send: ['--level', 'critical'], says: 'do not deploy', meanwhile: ['withdraw', 'stop'] };
 
-it('an agent that was refused before its pause was recorded is notified, once, of the resume', async () => {
+it('if a person lifts a pause before an early refusal is recorded, the agent is notified once that it may continue', async () => {
   proves('gate:early');
   await using stage = new Stage();
   const scene = await refusedEarly(stage, PAUSE);

@@ -76,7 +76,7 @@ it('a notification for the result of a tool comes with the next result if its te
   expect(await echo(scene, 'a')).toContain('the tests have ended');
 });
 
-it('a notification for the result of a tool comes with the next result if that result carries an earlier late text', async () => {
+it("a notification for the result of a tool comes with the next result if the tool's own result carries an earlier late text", async () => {
   proves('gateway:late-text');
   await using stage = new Stage();
   const scene = await begun(stage);

@@ -105,7 +105,7 @@ const tick = setInterval(() => {
     expect(await open()).toEqual([]);
     writeFileSync(join(shell.folder, 'more'), '');
     while (!existsSync(join(shell.folder, 'said'))) await pause(50);
-    // The end of the program waits for the reports of its output.
+    // Earpiece ends only after it has handled all output of the program.
     writeFileSync(join(shell.folder, 'end'), '');
     expect(await running.ended).toMatchObject({ code: 3, stderr: '' });
     expect(await open()).toEqual([]);

@@ -117,7 +117,7 @@ const forged = (id: number): object => ({ jsonrpc: '2.0', id, result: { content:
 const CUT = `data: ${JSON.stringify(forged(7)).replace(',', ',\r').replace('forged', 'cut')}\n\n`;
 const NOTE = { jsonrpc: '2.0', method: 'notifications/message', params: {} };
 
-/** A server whose streams contain forged answers. Some stand after a lone CR, and some in a batch. */
+/** A server whose streams contain forged answers. Some answers follow a single CR, and some are in a batch. */
 class HostileHttp implements AsyncDisposable {
   readonly url: string;
   readonly #close: () => Promise<void>;

@@ -8,7 +8,10 @@ import { temporaryDatabase, withHooks } from './hooked.ts';
 import { processesOf } from './processes.ts';
 import { inTerminal, type Screen, type TerminalOptions } from './terminal.ts';
 
-/** The script of every session, and Earpiece's hooks and MCP server, with the shared server of Codex. */
+/**
+ * Returns the options for Codex with its shared server, Earpiece's hooks and Earpiece's MCP server. Each session follows the
+ * same script.
+ */
 const options = (database: string): TerminalOptions => {
   const { hooks, env } = withHooks('codex', database);
   const mine = { ...env, EARPIECE_DB: database };

@@ -12,7 +12,7 @@ import { raise, raised } from './signal-file.ts';
 
 const touch = (file: string) => ({ shell: `touch ${file}` });
 
-test('Codex makes the next call after a result with an interrupt that its model has read', async () => {
+test('Codex makes the next call after its model has read a result with an interrupt', async () => {
   proves('gate:read-before');
   using database = temporaryDatabase();
   let sent: Promise<void> | undefined;

@@ -24,7 +24,7 @@ export interface TerminalOptions {
   readonly onToolStep?: (step: number, home: string) => void | Promise<void>;
   /** Settings that are merged into the settings file. */
   readonly settings?: JsonObject;
-  /** Awaited before a request reaches the model. */
+  /** Called for each request. The request reaches the model when the promise has resolved. */
   readonly onRequest?: (request: Recorded) => Promise<undefined>;
   /** Whether Codex asks before it runs hooks. Without the question, Codex does not use its shared server. Default: no. */
   readonly asksForHooks?: boolean;
@@ -49,7 +49,7 @@ export interface AgentTerminal extends Screen {
   readonly home: string;
   /** Requests to the model that offer tools, in order. */
   readonly main: readonly Recorded[];
-  /** Opens one more terminal of the agent in the same folder. The words end the agent's command line. */
+  /** Opens one more terminal of the agent in the same folder. The words are appended to the agent's command line. */
   readonly another: (...words: readonly string[]) => Screen;
 }
 

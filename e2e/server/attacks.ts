@@ -564,7 +564,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
-      what: 'a send-only token queues with the Idempotency-Key of a later notification, so that the later notification seems to be queued',
+      what: 'a send-only token uses an Idempotency-Key before another sender does, so that the notification of that sender seems to be queued already',
       seen: '409 conflict for a program, for a command and for another send-only token; a repetition with the same token is a duplicate',
       attempt: async (s) => {
         const { token } = await s.as({ kind: 'send', project: 'shop' });

@@ -86,7 +86,7 @@ describe('earpiece install with a database', () => {
   const URL = 'postgres://anna:s3cret@host/x';
   const NOT_WRITTEN = 'postgres://…@host/x is not written into the settings of an agent, because the URL may contain a password';
 
-  it('refuses --db with the URL of a server, shows no password, and names the way out', () => {
+  it('refuses --db with the URL of a server, shows no password, and says where to set the URL', () => {
     using home = new Home('claude');
     const { code, stdout, stderr } = home.run(['install', '--db', URL, 'claude', '--yes']);
     expect([code, stdout, stderr]).toEqual([

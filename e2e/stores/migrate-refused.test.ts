@@ -140,7 +140,7 @@ test('an unfinished migration continues only with its own source and target', as
   expect(await idsIn(to)).toEqual(['a', 'b']);
 });
 
-test('the printed way back to a server names the new database with a word that a shell does not interpret', async () => {
+test('the printed command that goes back to a server has a placeholder that no shell interprets', async () => {
   proves('store:migrate-closed');
   const [from, to] = [schema(), file()];
   expect((await migrate('--from', await stored(file(), 'a'), '--to', from)).code).toBe(0);

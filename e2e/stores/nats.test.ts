@@ -263,7 +263,7 @@ test('a store with one deleted stream is refused, the check fails, and the strea
     await admin.close();
   }));
 
-test('a call of a running store without one of its streams names the stream and the way out', () =>
+test('a call of a running store without one of its streams names the stream, and says how to restore the stream', () =>
   withServers(1, async ({ url }) => {
     proves('store:nats-errors');
     const admin = await connect({ servers: url.slice('nats://'.length) });
@@ -292,7 +292,7 @@ test('a call of a running store without one of its streams names the stream and 
 
 const SHORT = { withinMs: 2_000 };
 
-test('replicas on a server without a cluster are refused with the way out', () =>
+test('replicas on a server without a cluster are refused, and the error says what to change', () =>
   withServers(1, async ({ url }) => {
     proves('store:nats-errors');
     await expect(openStore(`${url}/x?replicas=3`)).rejects.toMatchObject({

@@ -191,8 +191,8 @@ export class Run<M extends Message, R> {
 }
 
 /**
- * Explains the error of the SDK for a call without a model. A function of the caller may set the model itself, so a call without a
- * model is tried.
+ * Explains the error of the SDK for a call without a model. Earpiece does not refuse such a call in advance, because a function
+ * of the caller may set the model.
  */
 function withoutModel(error: unknown, { model }: CallOptions): unknown {
   if (model != null || !(error instanceof TypeError) || !error.message.includes('specificationVersion')) return error;

@@ -750,7 +750,7 @@ describe('storms', () => {
     expect(await open()).toHaveLength(100);
   });
 
-  it('an event whose id another sender holds stops no other event of the storm', async () => {
+  it('an event whose id another sender has used does not stop the other events of the storm', async () => {
     const { bus, inbox, read, open } = stage([files]);
     const events = Array.from({ length: 18 }, (_, i) => ({ ...changed(`f${i}`), id: `e${i}` }));
     await emitAll(bus, events.slice(0, 10));

@@ -36,8 +36,8 @@ export class InLog {
   }
 
   /**
-   * Withdraws the notifications of the key that are open or were only counted in a summary, and returns their ids. An event for one conversation withdraws only the notifications
-   * of that conversation.
+   * Withdraws the notifications of the key that are open or were only counted in a summary, and returns their ids. An event for
+   * one conversation withdraws only the notifications of that conversation.
    */
   async withdraw(key: string, reason: string): Promise<readonly string[]> {
     const address = this.#address;

@@ -29,8 +29,8 @@ export const conversationName = (name: string): string =>
   nameOf(name, name.length > 14 && columns() !== Number.POSITIVE_INFINITY ? 12 : 400);
 
 /**
- * Names the sender of a notification. A subscriber without a known sender has no words here, because the kind names its source.
- * The bus alone sets `subscriber`, so no other producer can hide behind one.
+ * Names the sender of a notification. Returns undefined for a notification of a subscriber without a known sender, because the
+ * kind names its source. Only the bus sets `subscriber`, so no other producer can avoid the word `unnamed`.
  */
 export function senderOf({ origin, subscriber }: Pick<Notification, 'origin' | 'subscriber'>): string | undefined {
   if (origin?.person !== undefined) return `person ${nameOf(origin.person)}`;

@@ -95,7 +95,7 @@ async function waitFor(input: HookInput, host: Process, given: { words: readonly
       const isNews = open === undefined || (open !== '' && open !== mark);
       const isDue = open !== '' && now >= dueAt;
       if ((isNews || isDue) && !isIdle(stateFolder({ env }), host, about)) {
-        // The notifications stay news, so that they are checked again.
+        // `mark` stays unchanged, so the next check finds the notifications again.
         [files, dueAt] = [changed, now + WORKING_EVERY_MS];
         await sleep(LOOK_EVERY_MS);
         continue;

@@ -139,7 +139,10 @@ const forgets = (host: HookHost, call: HookCall, options: HookOptions): void =>
     unless: marksStayFor(host, call, options),
   });
 
-/** Whether the agent works after this moment. The end of a turn does not count, unless Earpiece holds the turn. */
+/**
+ * Whether the agent works after this moment. At the end of a turn, the agent works only if Earpiece holds the turn. The caller
+ * checks this.
+ */
 const isAtWork = ({ moment: { kind }, caller }: HookCall): boolean =>
   caller.subagent === undefined && kind !== 'session_start' && kind !== 'session_end' && kind !== 'turn_end';
 

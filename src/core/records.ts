@@ -164,7 +164,7 @@ export type ClosedRecord = Base & {
   readonly ids: readonly NotificationId[];
   /** The counts of `ids` on which the reason is based. See `OfferedRecord`. */
   readonly counts?: readonly number[];
-  /** True if the record also ends those of `ids` that are summarized and not read. Missing in records from before 0.1.0. */
+  /** True if the record also closes the summarized, unread notifications among `ids`. Missing in records from before 0.1.0. */
   readonly summarized?: true;
   readonly outcome: Outcome;
   readonly by: string;
@@ -189,8 +189,8 @@ export type GateRefusedRecord = Base & {
   /** True if the call was made and its result withheld. */
   readonly made?: boolean;
   /**
-   * The interrupts that the model was shown although no offer of this refusal holds them: another carrier holds them, or the
-   * refusal was sent before the store answered. The model may have seen these interrupts, whatever becomes of their offers.
+   * The interrupts that this refusal showed to the model without an offer: another carrier held them, or the refusal was sent
+   * before the store answered. The model may have seen these interrupts, even if no offer of them is ever confirmed.
    */
   readonly shows?: readonly NotificationId[];
 };

@@ -24,8 +24,8 @@ export function keyOfSender(key: string, sender: string): string {
 }
 
 /**
- * Returns an id for an event of another sender, whose source Earpiece replaces. Events with another source or another id get
- * another id. Only the first space of the id separates the two parts.
+ * Returns the id for an event whose source Earpiece replaces. The new id joins the original source and id, so two events get the
+ * same id only if both parts are equal. The first space separates the parts, because spaces in the source are escaped.
  */
 export function idOfSender({ source, id = '' }: Pick<EventInput, 'source' | 'id'>): string {
   const both = `${source.replaceAll(/[% ]/gu, encodeURIComponent)} ${id}`;

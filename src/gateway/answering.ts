@@ -1,6 +1,6 @@
 import type { OpenCall, Outgoing } from './riding/carry.ts';
 
-/** The calls whose answer is known but not sent yet, because the rider still handles this answer or an earlier one. */
+/** Holds the calls whose answer is known but not sent yet, because the rider still handles this answer or an earlier one. */
 export class Answering {
   readonly #calls = new Map<string, OpenCall>();
   #clientEnded = false;

@@ -1,6 +1,6 @@
 /**
- * Decides which records a token for one conversation sees. A record that names notifications but no conversation may be about
- * notifications of another conversation, so the items of these notifications decide.
+ * Decides which records a token for one conversation sees. If a record names notifications but no conversation, the items of
+ * these notifications decide, because they may belong to another conversation.
  */
 import type { LogKey } from '../core/address.ts';
 import type { Item } from '../core/items.ts';
@@ -13,7 +13,7 @@ import type { Principal } from './tokens.ts';
 /** The records that a principal may see, each as this principal may see it. */
 export type Sees = (record: Stored) => Stored | undefined;
 
-/** The records of one read, with the items that the records name. The items of a log are read once, when they are needed. */
+/** Holds the records of one read, and decides what a principal sees of them. Reads the items of a log at most once. */
 export class Named {
   readonly #store: Store;
   readonly #records: readonly Stored[];

@@ -84,7 +84,7 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
   return findings;
 }
 
-/** Changes the finding about an agent whose hooks pass their own test, because no hook works without the store. */
+/** Marks an agent with working hooks as not connected, because no notification arrives without the store. */
 function unconnected(finding: Finding): Finding {
   if (!finding.ok || finding.advice !== undefined) return finding;
   const value = `${finding.value.replace(' is connected: ', ' has ')}, but no notification arrives, because the store cannot be used`;

@@ -60,10 +60,10 @@ export async function runPurge(options: SetupOptions): Promise<number> {
   return EXIT.ok.code;
 }
 
-/** The most time between the creations of two folders that one call has made. */
+/** The maximum time between the creations of two folders that one call has made. */
 const TOGETHER_MS = 1_000;
 
-/** Returns the folders of the home above a folder that were made together with it, the innermost first. */
+/** Returns the parent folders that were made together with this folder, the innermost first. All of them are inside the home. */
 function madeWith(path: string): readonly string[] {
   const made: string[] = [];
   const { home } = placeHere('user');

@@ -1,10 +1,11 @@
 /**
- * The refusals that one client got from the last known gate, because the store did not answer in time. Each refusal is recorded
- * once, in order, when the store answers. A refusal is kept only in this process until then.
+ * Records the refusals that one client got from the last known gate, because the store did not answer in time. Each refusal is
+ * recorded once, in order, when the store answers. Until then, only this process knows the refusal.
  *
  * State `asking`, after `keep`: `before` still asks the store. If `before` records the same refusal, nothing remains to do.
- * Otherwise the refusal is `unwritten`: it is written at once, and after a failure every `RETRY_MS`, before the next call, and when
- * the client disconnects. Equal refusals in a row share one record, so that a long outage does not fill the log.
+ * Otherwise the refusal is `unwritten`, and this class writes the refusal at once. After a failure, this class tries again every
+ * `RETRY_MS`, before the next call, and when the client disconnects. Equal refusals in a row share one record, so that a long
+ * outage does not fill the log.
  */
 import { loadEarly, type Conversation, type EarlyRefusal } from '../../inbox/index.ts';
 
@@ -67,7 +68,7 @@ export class EarlyRefusals {
     clearTimeout(this.#timer);
     let first: Early | undefined;
     try {
-      // A refusal that is being written has left the list, so no other refusal is added to it.
+      // A refusal that is being written has left the list, so `#add` cannot change the refusal.
       while ((first = this.#unwritten.shift()) !== undefined) {
         const { recordEarly } = await loadEarly();
         await recordEarly(first.conversation, first.refusal);

@@ -253,7 +253,7 @@ describe('the end of `before` after a refusal from memory', () => {
     expect(said).toEqual([how]);
   });
 
-  test('is reported if the rider fails at once, and as recorded if the refusal was dropped', async () => {
+  test('is reported as unrecorded if the rider fails at once, and as recorded if the client never got the refusal', async () => {
     const said: string[] = [];
     const { promise, resolve: pass } = Promise.withResolvers<Verdict>();
     const verdicts = [Promise.reject(new Error('the disk is full')), promise];

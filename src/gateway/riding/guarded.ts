@@ -47,7 +47,7 @@ type Overdue = {
   readonly askedAt: number;
 };
 
-/** An answer of the rider that is late. `arrives` resolves when the answer is kept, released or recorded. */
+/** A late answer of the rider. `arrives` resolves when the answer is kept, released or recorded. */
 type LateAnswer = { readonly what: string; readonly arrives: Promise<void> };
 
 /** Resolves when the late answers have arrived. With `what`, waits only for the answers of this method. */

@@ -63,7 +63,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     if (!refusals.has(error.message)) options.complain(`this MCP client gets no notifications: ${error.message}`);
     refusals.add(error.message);
   };
-  /** Returns `otherwise` for a client that gets no notifications. */
+  /** Resolves to `otherwise` if this client gets no notifications (`NoConversation`). */
   const orPass = <T>(work: Promise<T>, otherwise: T): Promise<T> =>
     work.catch((error: unknown) => {
       if (!(error instanceof NoConversation)) throw error;
@@ -93,7 +93,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
         .hearing(event)
         .then((conversation) => (conversation === undefined ? undefined : tellUpstream(options, conversation, event))),
     );
-  /** Returns the seat of a call. The call names the conversation that hears the events so far. */
+  /** Returns the seat of a call, and reports the kept events to the conversation that the call names. */
   const calledOn = (connection: Connection): Seat => {
     const seat = seatOf(connection);
     for (const event of (seat.client ?? seat).takeUntold()) tell(seat, event);
@@ -190,7 +190,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     { on, tools, maxChars }: { on: string; tools: readonly string[]; maxChars?: number },
   ): Promise<Exclude<Ride, { kind: 'replace' }>> => {
     if (isSubagent(seat.connection)) return { kind: 'none' };
-    // A refusal that the client got before the store answered counts as a showing of its interrupts.
+    // Each early refusal has shown interrupts to the model, so the refusals are recorded first.
     await seat.early.settled();
     if (isSignal(conversation.options.view ?? conversation.policy().view)) {
       const signal = await conversation.signal({ at: 'tool_result' });
@@ -367,7 +367,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       const all = [...seats.values()].filter(({ connection, client }) =>
         of === undefined ? true : (client?.connection ?? connection).key === of,
       );
-      // The sessions of a client hear the event, and the client itself only before its first call.
+      // Each session of a client hears the event. The seat of the client itself hears the event only if no session has called.
       const hearing = all.filter(({ connection }) => !isSubagent(connection));
       const clients = new Set(hearing.map(({ client }) => client));
       for (const seat of hearing) if (!clients.has(seat)) tell(seat, event);

@@ -50,8 +50,8 @@ export class LastGate {
   }
 
   /**
-   * Decides a call that the store does not decide in time. Returns the gate with whose text the call is refused; undefined if the
-   * call passes.
+   * Decides a call that the store does not decide in time. Returns the gate whose text refuses the call; undefined if the call
+   * passes.
    */
   held(call: Call): ConversationGate | undefined {
     const gate = this.#gate;

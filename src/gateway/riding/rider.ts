@@ -132,8 +132,9 @@ export type Verdict =
       readonly meta?: object;
       readonly delivery?: Delivery;
       /**
-       * Set by `held`. Called once, when `before` has ended. `unrecorded`: the client may have read this refusal, and `before`
-       * has not returned the same refusal. Then the rider records this refusal. Resolves after the first attempt, and never rejects.
+       * Only `held` sets this function. The gateway calls the function once, when `before` has ended. With `unrecorded`, the
+       * rider records this refusal, because the client may have read the refusal and `before` has not returned the same refusal.
+       * Resolves after the first attempt to record, and never rejects.
        */
       readonly ended?: (how: 'recorded' | 'unrecorded') => Promise<void>;
     };
@@ -154,8 +155,8 @@ export type Ride =
    * `text` is added as a separate block after the result's blocks, unless `text` is empty. `signal` is added as the result's
    * field `notification`. `leaseMs`: the time for which the notifications in `text` are reserved for this delivery. A text that
    * arrives too late may be added to the next result within half of `leaseMs`. `stands` says whether the text may still be sent
-   * then. If not, `stands` has released the delivery. Default: the text may be sent. `on`: the result that would carry the text in
-   * place of a new text.
+   * then. If not, `stands` has released the delivery. Default: the text may be sent. `on`: the next result, if the gateway is
+   * about to add the text to this result.
    */
   | {
       readonly kind: 'ride';

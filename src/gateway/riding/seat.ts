@@ -57,8 +57,8 @@ export class Seat {
   }
 
   /**
-   * Records that the connection is open, unless only its calls name the conversation. A sub-agent does not count, because its end
-   * is not the end of the conversation.
+   * Records that the connection is open, unless the conversation is unknown until a call names it. A sub-agent is not recorded,
+   * because the end of a sub-agent does not end the conversation.
    */
   async opened(): Promise<void> {
     const conversation = await this.conversation();
@@ -66,13 +66,17 @@ export class Seat {
     await this.#attendance.arrive(conversation);
     const bound = await this.#reboundTo();
     if (bound === undefined || this.identity.host === undefined) return;
-    // A hook has reported the session while this connection arrived in a conversation without a session. The two are one.
+    // While this connection arrived in a conversation without a session, a hook has reported the session. `bind` merges both
+    // conversations.
     await this.#options.inbox.bind(this.identity.host.process, bound);
     this.#identifiedAt = Number.NEGATIVE_INFINITY;
     await this.#attendance.arrive(await this.conversation());
   }
 
-  /** Returns the conversation that hears an event about a server. Keeps the event until a call names the conversation. */
+  /**
+   * Resolves to the conversation that hears an event about a server. If no call has named the conversation yet, keeps the event
+   * and resolves to undefined.
+   */
   async hearing(event: UpstreamEvent): Promise<Conversation | undefined> {
     const conversation = await this.conversation();
     if (!this.identity.untilCall || this.#attendance.hasBegun(conversation)) return conversation;
@@ -80,7 +84,7 @@ export class Seat {
     return undefined;
   }
 
-  /** Returns the kept events, which the caller tells. */
+  /** Returns the kept events, and forgets them. The caller reports the events to the conversation. */
   takeUntold(): readonly UpstreamEvent[] {
     const untold = this.#untold;
     this.#untold = [];

@@ -18,7 +18,7 @@ const callIn = (sessionId: string): Request => {
   return frameOf(Buffer.from(`${JSON.stringify(call)}\n`)) as Request;
 };
 
-it('more sessions than connections end no session, and the session with the oldest call loses its connection', async () => {
+it('beyond the maximum number of sessions, the session with the oldest call loses its connection but does not end', async () => {
   proves('hosts:codex-sessions');
   const store = memoryStore();
   const owner = { machine: 'here', pid: 1, startedAt: '1' };

@@ -103,7 +103,7 @@ describe('a call of a sub-agent', () => {
   );
 });
 
-it('a session of which only a sub-agent has called hears an event about a server', async () => {
+it('a session hears an event about a server, even if only its sub-agent has called', async () => {
   proves('hosts:codex-sessions');
   const { inbox, rider, client, sub } = codex();
   rider.opened(client);

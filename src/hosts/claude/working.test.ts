@@ -12,14 +12,14 @@ const BLOCKED = { type: 'system', content: 'UserPromptSubmit operation blocked b
 
 type Given = {
   readonly workedMsAgo?: number;
-  /** How much later the hook has recorded the work. */
+  /** The delay between the work and its record by the hook. */
   readonly lateMs?: number;
   readonly entry?: object;
   /** Returns the content of Claude Code's file about its process. */
   readonly own?: (workedAt: number) => string;
 };
 
-/** Whether an agent that has worked since its waiting process began is idle. */
+/** Returns the answer of `isIdle` for an agent that has worked since its waiting process began. */
 function idle({ workedMsAgo = 1_000, lateMs = 0, entry = USER, own }: Given): boolean {
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-working-'));
   try {
@@ -47,7 +47,7 @@ const own =
   (workedAt: number): string =>
     JSON.stringify({ status, statusUpdatedAt: workedAt + afterMs });
 
-describe('a Claude Code with work since its waiting process began', () => {
+describe('a Claude Code that has worked since its waiting process began', () => {
   it.each<[string, Given, boolean]>([
     ['works', {}, false],
     ['is idle if its own file says so since the work', { own: own('idle', 500) }, true],

@@ -3,11 +3,11 @@
  * agent is idle: at the start of a session and at the end of a turn. Each later hook in a turn writes the time into a file beside
  * the waiting process's own file. Most hooks in a turn end in the shell and write nothing, but the hook of a prompt always writes.
  *
- * Measured with 2.1.330: no hook reports that a person has stopped a turn (Esc), that a request has failed or that a hook of
- * another program has blocked a prompt, and no hook of Earpiece runs when a hook of another program holds the turn. The transcript
- * shows these states at once, except Esc before the first token of an answer. Claude Code's own file about its process shows `busy`,
- * `waiting` (for a permission) or `idle`, and the time of the last change. This file only proves that work has ended, because
- * Claude Code does not document it.
+ * Measured with 2.1.330: no hook reports that a person has stopped a turn (Esc), that a request has failed, or that a hook of
+ * another program has blocked a prompt. No hook of Earpiece runs when a hook of another program prevents the end of a turn. The
+ * transcript shows these states at once, except Esc before the first token of an answer. Claude Code's own file about its
+ * process shows `busy`, `waiting` (for a permission) or `idle`, and the time of the last change. This file only proves that work
+ * has ended, because Claude Code does not document it.
  */
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,11 +41,12 @@ export function noteWork(state: string, host: Host, beganAt: number): void {
     writeFileSync(draft, `${Date.now()} ${beganAt}`, { mode: 0o600 });
     renameSync(draft, file);
   } catch {
-    // No process waits. Otherwise the transcript alone shows whether the agent works.
+    // Usually no process waits, so the folder is missing. After any other failure, only the transcript shows whether the agent
+    // works.
   }
 }
 
-/** Whether the agent is still idle in a process that has waited since this time, epoch ms. */
+/** Whether the agent is idle. `since`: when the process that waits began, epoch ms. */
 export function isIdle(state: string, host: Host, { since, transcript }: { since: number; transcript: unknown }): boolean {
   const turn = typeof transcript === 'string' ? turnIn(transcript) : undefined;
   const { notedAt, beganAt } = workIn(state, host);
@@ -55,7 +56,7 @@ export function isIdle(state: string, host: Host, { since, transcript }: { since
   return turn?.state !== 'works' && Date.now() - Math.max(notedAt, changeTime(transcript)) > OVER_AFTER_MS;
 }
 
-/** Returns the time since which Claude Code calls itself idle, epoch ms; 0 if it does not. */
+/** Returns the time at which Claude Code's own file changed to `idle`, epoch ms; 0 if the file does not show `idle`. */
 function idleTime({ pid }: Host, transcript: unknown): number {
   if (typeof transcript !== 'string') return 0;
   try {
@@ -63,7 +64,7 @@ function idleTime({ pid }: Host, transcript: unknown): number {
     const { status, statusUpdatedAt } = JSON.parse(tailOf(file) ?? '') as Entry;
     return status === 'idle' ? Number(statusUpdatedAt) || 0 : 0;
   } catch {
-    // This version of Claude Code has no such file, or another form of it.
+    // This version of Claude Code writes no such file, or writes another format.
     return 0;
   }
 }

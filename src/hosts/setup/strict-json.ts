@@ -14,8 +14,8 @@ function uselessComma(text: string): number | undefined {
 }
 
 /**
- * Finds the error in a file because of which Gemini CLI ends at once with exit code 52. Gemini CLI accepts comments, but not a
- * byte order mark or a needless comma.
+ * Finds an error that makes Gemini CLI end at once with exit code 52. Gemini CLI accepts comments, but not a byte order mark or
+ * a needless comma.
  */
 export function unreadableForGemini(file: string): readonly Disabled[] {
   const { text } = readSettings(file);

@@ -67,7 +67,7 @@ export const advice = ({ name, of }: Source, what = 'this entry'): string =>
 
 const NO_SERVER = `the agent does not have the MCP server ${SERVER_NAME}`;
 
-/** Reports a switch because of which no hook runs. `state`: the value in words, such as `= false`. */
+/** Reports a switch that disables all hooks. `state`: the value in words, such as `= false`. */
 export const hooksOff = ({ source, key }: Found, state: string): Disabled => ({
   why: `${source.name} has ${key} ${state}: no hook runs`,
   advice: advice(source),

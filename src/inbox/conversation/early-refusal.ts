@@ -1,6 +1,6 @@
 /**
  * Records a refusal that the model got before the store answered. In the meantime, the interrupts may have been withdrawn, read,
- * or offered by another carrier, and a person may have lifted a pause that no record shows as seen.
+ * or offered by another carrier, and a person may have lifted a pause before a record showed that the agent had seen the pause.
  */
 import { defined } from '../../core/defined.ts';
 import { isFor, type Item } from '../../core/items.ts';
@@ -16,7 +16,7 @@ export type EarlyRefusal = {
   readonly on: string;
   /** When the refusal was sent, by the store's clock. */
   readonly at: number;
-  /** The number of equal refusals in a row, of which `on` and `at` describe the last. Default: 1. */
+  /** The number of equal refusals in a row. `on` and `at` describe the last refusal. Default: 1. */
   readonly times?: number;
 };
 
@@ -34,8 +34,8 @@ export async function recordEarly(conversation: Conversation, { ids, text, on, a
 }
 
 /**
- * Queues the notification that the agent may continue, if a person lifted the pause, and no other such notification reaches the
- * model after the refusal. The record is appended without `queue`, because `queue` would also lift a newer pause.
+ * Notifies the agent that it may continue, if a person lifted the pause and no other such notification reaches the model after
+ * the refusal. The record is appended without `queue`, because `queue` would also lift a newer pause.
  */
 async function tellLifted(conversation: Conversation, pause: Item, refusedAt: number): Promise<void> {
   const { inbox, log, id } = conversation;

@@ -19,7 +19,7 @@ export type Foreseen = {
 };
 
 /**
- * Predicts the decisions of each carrier. `more`: notifications that are not open and count as open here. No record of them is
+ * Predicts the decisions of each carrier. `more`: notifications that are not open, but count as open here. No record of them is
  * written.
  */
 export async function foresee(

@@ -118,7 +118,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect((await inbox.why('down', LOG))?.items[0]?.receipt).toBe('superseded');
     });
 
-    it('stays up for an older interrupt if the newer one ended before the model certainly read it', async () => {
+    it('stays up for an older interrupt if the newer interrupt ended without proof that the model has read the newer interrupt', async () => {
       proves('gate:superseded');
       await inbox.queue('shop/coder', down);
       await inbox.queue('shop/coder', { ...down, id: 'worse', message: 'PROD LOST' });
@@ -195,7 +195,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await call()).toContain('stop it');
   });
 
-  it('a refusal that shows the interrupt of a text that is never sent counts as a showing', async () => {
+  it('an interrupt that a refusal shows counts as shown, although a late text with this interrupt is never sent', async () => {
     proves('gate:early');
     await stop();
     const late = await talk(openInbox(OTHER)).offer({ at: 'tool_result' });

@@ -353,7 +353,7 @@ function askedAgain(
   if (item.notification.action === 'pause' || item.state !== 'closed') return undefined;
   // A refusal before the last offer proves nothing. The interrupt was offered again because the model had not read that refusal.
   const offered = past.offers.findLast(({ body }) => body.carrier === item.carrier)?.seq ?? 0;
-  // A refusal before the store answered is recorded later, possibly after a newer refusal.
+  // An early refusal is recorded when the store answers, possibly after a newer refusal. So the refusals are sorted by time.
   const refusals = refusalsOf(item, past)
     .filter(({ seq }) => seq > offered)
     .toSorted((a, b) => a.clockAt - b.clockAt);

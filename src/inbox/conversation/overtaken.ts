@@ -13,8 +13,8 @@ import type { Recipient } from './recipient.ts';
 /** How many records are read at a time. */
 const PAGE = 1_000;
 /**
- * How many of the newest notifications are searched, before a call, for a newer state that is no longer open. If none is found,
- * the gate stays up.
+ * The maximum number of newest notifications that are searched, before a call, for a newer state that is no longer open. If the
+ * search finds no newer state, the gate stays up.
  */
 const SEARCHED_FOR_GATE = 5_000;
 
@@ -41,7 +41,10 @@ export async function overtaken(
   return found.length === 0 ? {} : { overtaken: Object.fromEntries(found) };
 }
 
-/** Returns those of the items for whose state a carrier of their conversation has since shown or counted a newer item. */
+/**
+ * Returns the items that are out of date: a carrier of their conversation has shown a newer item of the same key, or has counted
+ * the newer item in a summary.
+ */
 export async function replacedSince(store: Store, log: LogKey, items: readonly Item[]): Promise<ReadonlySet<Item>> {
   const newer = (await newerStates(store, log, items)).filter((item) => item.state !== 'open' && isTold(item));
   const isReplaced = (item: Item): boolean => {
@@ -52,8 +55,8 @@ export async function replacedSince(store: Store, log: LogKey, items: readonly I
 }
 
 /**
- * Returns those of the interrupts that the plan closes as superseded, so that they hold no gate up. `reader`: the conversation
- * whose plan decides, for each interrupt. Only an open interrupt can be superseded.
+ * Returns the interrupts that hold no gate up, because the plan closes them as superseded. Only an open interrupt can be
+ * superseded. `reader` returns the conversation whose plan decides about the interrupt.
  */
 export async function supersededOf(
   context: Context,
@@ -84,7 +87,7 @@ export async function supersededOf(
 
 type Reader = { readonly id: ConversationId; readonly purpose: string | undefined };
 
-/** Returns the conversation that holds the item. Without a purpose of the item, no notification for a purpose replaces it. */
+/** Returns the conversation that holds the item. A notification for a purpose never replaces an item without a purpose. */
 export const audienceOf = (item: Item): Reader => ({ id: holderOf(item), purpose: item.notification.purpose ?? '' });
 
 /**
@@ -103,7 +106,7 @@ const isTold = ({ state, offers, inSummary, outcome }: Item): boolean =>
 
 /**
  * Returns the items with `supersede` that were queued after one of the given states and have the same key, in all audiences.
- * `searched`: how many of the newest notifications are searched.
+ * `searched`: the maximum number of newest notifications that are searched.
  */
 export async function newerStates(
   store: Store,

@@ -35,9 +35,9 @@ const RESUMES = /^(resume|fork)$/;
 /** Times of processes are exact to a second or two. */
 const INEXACT_MS = 2_000;
 /**
- * If several terminals are open, a session that begins within this time after the start of only one terminal is the session of
- * that terminal. Measured: if Codex asks no question first, that session begins about 3 s after the terminal. A longer time would
- * include more of the sessions that begin with `/new` in another terminal.
+ * If several terminals are open, and exactly one of them started at most this time before the session, the session belongs to
+ * that terminal. Measured: if Codex asks no question first, the first session begins about 3 s after its terminal. With a longer
+ * time, more sessions of `/new` in another terminal would be taken for such a first session.
  */
 const FIRST_SESSION_MS = 5_000;
 
@@ -52,7 +52,7 @@ export function beginOfSession(session: string): number | undefined {
 export type Candidates = {
   /** The terminals that may show the session. */
   readonly among: readonly Terminal[];
-  /** The only terminal to which the times point. */
+  /** The terminal that probably shows the session. Missing if Earpiece does not know the terminal. */
   readonly likely?: Terminal;
 };
 
@@ -86,7 +86,7 @@ export function showsSession(args: readonly string[]): boolean {
   return true;
 }
 
-/** How long a list of terminals is used. A gateway asks for the list at most of its calls, and reading all processes is slow. */
+/** How long a list of terminals is used. Most calls of a gateway need the list, and reading all processes is slow. */
 const LISTED_MS = 2_000;
 let listed: { readonly at: number; readonly terminals: readonly Terminal[] } | undefined;
 

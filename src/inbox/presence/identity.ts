@@ -52,7 +52,7 @@ export type Identity = {
   readonly conversation: ConversationId;
   /** How the conversation was found, for `doctor`. */
   readonly by: 'given' | 'session variable' | 'call' | 'binding' | 'host process' | 'client name' | 'default';
-  /** Set if only the first call of the host names the session. Until then, `conversation` is the conversation of no session. */
+  /** Set if only a call of the host names the session. Before this call, `conversation` belongs to no session. */
   readonly untilCall?: true;
   readonly host?: {
     readonly agent: string;
@@ -174,8 +174,8 @@ async function nearestHost(
 }
 
 /**
- * Returns the terminal of the session, or `several` if that is uncertain; undefined if no terminal shows the session. A terminal
- * that shows another session is not the terminal of this session, unless no other terminal is open.
+ * Returns the terminal of the session, or `several` if more than one terminal may show the session; undefined if no terminal
+ * does. A terminal that shows another session is not the terminal of this session, unless no other terminal is open.
  */
 async function terminalOf(
   processes: Processes,

@@ -346,7 +346,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect(await gate(bound)).toEqual([]);
     });
 
-    it('is not told again what the session before has read, although a gateway arrived under another name', async () => {
+    it('does not get a notification again that the earlier session has read, although a gateway arrived under another name', async () => {
       await inbox.bind(host(10), { log: LOG, conversation: 's1' as ConversationId });
       const session = await works('s1', 10);
       await starts('pid-10-1', 10);

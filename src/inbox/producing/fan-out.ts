@@ -48,7 +48,7 @@ export async function fanOut(context: Context, project: string, notification: No
   return { kind: counts.all > 0 && counts.duplicate === counts.all ? 'duplicate' : 'queued', id, to };
 }
 
-/** Returns the error if some receivers got the notification, and the others refused its id. */
+/** Returns the error for a notification that only some receivers got, because the logs of the others have its id already. */
 function onlyFor({ id, subscriber }: Notification, refusals: readonly EarpieceError[]): EarpieceError {
   const logs = refusals.map(({ data }) => data['log']).join(', ');
   const way = subscriber === undefined ? `queue it for ${logs} with another id` : 'give the next event another id';

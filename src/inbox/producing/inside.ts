@@ -97,17 +97,20 @@ export function asAgent(input: NotificationInput, { log }: InsideAgent): Notific
 export const callersEmitter = (emitter: Emitter, inside: InsideAgent | undefined): Emitter =>
   inside === undefined ? emitter : { emit: async (event) => emitter.emit(ofSender(event, senderOf(inside))) };
 
-/** Returns the keys that a caller means by a key: in an agent's command, also the key that `callersEmitter` makes of this key. */
+/** Returns each key that a caller may mean: the given key and, in an agent's command, the key that `callersEmitter` makes. */
 export const callersKeys = (key: string, inside: InsideAgent | undefined): readonly string[] =>
   inside === undefined ? [key] : [key, keyOfSender(key, senderOf(inside))];
 
-/** The source of the events of an agent's command, and the prefix of their keys. A ":" ends the prefix, so no name contains it. */
+/**
+ * The source of the events of an agent's command, and the prefix of their keys. A ":" ends the prefix, so each ":" in a name is
+ * escaped.
+ */
 function senderOf({ log }: InsideAgent): string {
   const name = log.replaceAll(/[%:]/gu, encodeURIComponent);
   return `agent/${log === '' ? 'unknown' : name.length <= SENDER_CHARS ? name : checksum(name)}`;
 }
 
-/** The maximum length of a name in a source. The source also begins the keys and ids of events, which have limits. */
+/** The maximum length of a name in a source. Keys and ids of events begin with the source, and have maximum lengths. */
 const SENDER_CHARS = 100;
 
 /**

@@ -78,7 +78,9 @@ export const mayContinue = (person: string, message = 'Go on.'): NotificationInp
   origin: { person },
 });
 
-/** Returns the person, or the id of the notification, that lifted a pause with this record. Undefined if no resume did. */
+/**
+ * Returns who lifted a pause with this record: a person's name, or the id of a notification. Undefined if no resume lifted it.
+ */
 export const resumerIn = ({ by, reason }: Pick<ClosedRecord | GateLiftedRecord, 'by' | 'reason'>): string | undefined =>
   by === 'resume' && reason.startsWith(RESUMED_BY) ? reason.slice(RESUMED_BY.length) : undefined;
 

@@ -17,7 +17,7 @@ export type Outlook = { readonly conversation: ConversationId; readonly decision
 
 /**
  * Predicts the decision for each active conversation of the item's audience, or if none is active, for the audience itself
- * (`#main` for `ANYONE`). `more`: notifications that are not open and count as open here. `item` may be one of them.
+ * (`#main` for `ANYONE`). `more`: notifications that are not open, but count as open here. `item` may be one of them.
  */
 export async function outlooksOf(inbox: Logs, log: LogKey, item: Item, more: readonly Item[] = []): Promise<readonly Outlook[]> {
   const there = (await inbox.active({ log })).filter(

@@ -164,7 +164,10 @@ async function resumed(from: End, to: End, { source, target }: { readonly source
 const isWayBack = (from: End, to: End, mark: Mark): boolean =>
   to.engine === 'sqlite' && mark.role === 'source' && mark.doneAt !== undefined && mark.to === from.address;
 
-/** Removes the file that was migrated to `from`. Another database at the same address lacks the file's content, so the file stays. */
+/**
+ * Removes the file that was migrated to `from`. Throws `conflict` if `from` lacks the file's content and is therefore another
+ * database.
+ */
 async function replaced(from: End, to: End): Promise<void> {
   if (!(await isCopied(from, to)))
     throw new EarpieceError(
@@ -174,7 +177,10 @@ async function replaced(from: End, to: End): Promise<void> {
   await to.discard();
 }
 
-/** Whether both stores have the same secret. A store that never delivered has no secret, so its newest record is compared. */
+/**
+ * Whether `from` is a copy of `to`: both have the same secret, or `from` has the newest record of `to`. A store that never
+ * delivered has no secret.
+ */
 async function isCopied(from: End, to: End): Promise<boolean> {
   const secret = await secretOf(to);
   if (secret !== undefined && secret === (await secretOf(from))) return true;

@@ -86,8 +86,8 @@ export interface End {
   /** Removes a target with its mark. `begin` can then make the store again. */
   discard(): Promise<void>;
   /**
-   * Describes the other processes that have the store open, such as `earpiece serve (process 812)`. An engine that cannot tell lacks
-   * this method.
+   * Describes the other processes that have the store open, such as `earpiece serve (process 812)`. An engine that cannot find
+   * these processes lacks this method.
    */
   users?(): Promise<readonly string[]>;
 

@@ -1,6 +1,6 @@
 /**
- * Requests over one subscription. The driver's own requests make a timer and an error object each, which takes a fifth of the
- * client's time for a notification.
+ * Requests over one subscription. Each of the driver's own requests makes a timer and an error object. This work takes a fifth
+ * of the client's time for a notification.
  */
 import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import { Late } from '../insist.ts';

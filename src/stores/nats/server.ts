@@ -116,7 +116,7 @@ export class Server {
    * an earlier try.
    */
   async insist<T>(options: Wait | undefined, work: (deadline: number) => Promise<T>): Promise<T> {
-    // The last try may end at the deadline, so each try counts.
+    // The last try may end at the deadline, so the error of any try may show that a stream is missing.
     let lacksStream = false;
     const attempt = async (deadline: number): Promise<T> => {
       try {
@@ -139,7 +139,7 @@ export class Server {
       for (const stream of [this.logs, this.tables])
         if ((await this.infoIfAny(stream)) === undefined) return withoutStream(this.address, stream, error);
     } catch {
-      // The server does not answer, so the error of the call stays.
+      // The server does not answer, so the caller gets the original error.
     }
     return undefined;
   }

@@ -9,8 +9,8 @@ import { isBusy } from './trouble.ts';
 const sqlite = process.getBuiltinModule('node:sqlite');
 
 /**
- * Describes the other processes that have the file open, such as `earpiece serve (process 812)`. This process must have closed the
- * file. Only Linux tells the names, and only of processes that this user may examine.
+ * Describes the other processes that have the file open, such as `earpiece serve (process 812)`. This process must have closed
+ * the file. Only Linux shows the names of processes, and only if this user may examine the processes.
  */
 export function usersOf(path: string): readonly string[] {
   const file = realPath(path);

@@ -94,7 +94,7 @@ export interface HookHost extends Host {
    * entries.
    */
   readonly events: Readonly<Record<string, HookEvent>>;
-  /** Whether the host shows the name of a hook instead of its command. Default: the entries have no name. */
+  /** Whether the host shows a hook's name instead of the hook's command. By default, Earpiece writes no names for hooks. */
   readonly showsName?: true;
   /** The environment variable that holds the session's id in the host's hooks. */
   readonly sessionVariable?: string;

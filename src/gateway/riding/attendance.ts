@@ -52,7 +52,7 @@ export class Attendance {
     await begins;
   }
 
-  /** Records that the connection is closed. `hostReportsEnd`: whether the host itself reports the end of its session. */
+  /** Records that the connection is closed. `hostReportsEnd`: whether the host itself reports the end of the session. */
   async leave({ hostReportsEnd }: { readonly hostReportsEnd: boolean }): Promise<void> {
     const conversation = this.#conversation;
     if (conversation === undefined) return;

@@ -30,7 +30,10 @@ export type FilePlan = {
   readonly problem?: string;
   /** Set if the file has a problem, and Earpiece's entries were found in the file. */
   readonly hasEntries?: true;
-  /** Names, for a person, the parts that the removal cannot restore. If this is set, the saved bytes of the file are kept. */
+  /**
+   * The parts that the removal cannot restore, in words for a person. If there are such parts, the saved bytes of the file are
+   * kept.
+   */
   readonly unrestored?: string;
   /** Missing files whose records are dropped too. */
   readonly forgets?: readonly string[];

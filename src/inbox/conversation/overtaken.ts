@@ -91,8 +91,8 @@ type Reader = { readonly id: ConversationId; readonly purpose: string | undefine
 export const audienceOf = (item: Item): Reader => ({ id: holderOf(item), purpose: item.notification.purpose ?? '' });
 
 /**
- * Whether the newer item reaches the readers of the older item. An item for one conversation waits although another conversation
- * of the agent has taken the newer item.
+ * Whether the newer item reaches the readers of the older item. If another conversation has taken the newer item, an older item
+ * for one conversation still waits.
  */
 const reaches = (newer: Item, older: Item, id: ConversationId): boolean =>
   newer.state === 'open' || older.audience === ANYONE || holderOf(newer) === id;

@@ -158,7 +158,7 @@ class Telling {
     fault('follow.kept');
     this.#state = after;
     if (await this.#ends()) {
-      // The follower ended during this report, so its end did not withdraw this report.
+      // The follower ended while this report was written, so the end of the follower did not withdraw the report.
       await tellEnd(this.#group, after, this.#place.emitter);
       await keepState(store, uid, undefined);
       return;

@@ -22,7 +22,7 @@ const TOO_LARGE = 10_054;
 const NOT_ENABLED: ReadonlySet<number> = new Set([10_039, 10_076]);
 /** A server whose storage is full answers 10023 to each message. */
 const FULL: ReadonlySet<number> = new Set([10_023, 10_047, 10_077, 10_122, 10_110]);
-/** While a disk fills up, a server may answer with the error of its own write, which has no code. */
+/** While a disk fills up, a server may answer with the error of the failed write. This error has no code. */
 const NO_SPACE = /no space left on device/u;
 
 const codeOf = (error: unknown): number => {

@@ -8,7 +8,7 @@ import type { UserInbox } from '../../user-inbox.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
 import { agentFrom, onlyAPerson, withDatabase, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
-import { agreed, isTerminal } from '../setup/ask.ts';
+import { agreed, isTerminal, nobodyToAsk } from '../setup/ask.ts';
 import { complain, plain, print, printJson } from '../terminal.ts';
 import { whoAmI } from './change.ts';
 
@@ -40,9 +40,7 @@ export function forget(command: CommandLine, answer: Answer): void {
             `${log} is active (${what.active.join(', ')}), so nothing was erased: end the conversation first, or add --force`,
           );
         if (options.yes !== true && (options.json === true || !isTerminal())) {
-          complain(
-            'nothing was erased, because the command can ask for confirmation only in a terminal and without --json; add --yes to erase the data without this question',
-          );
+          complain(nobodyToAsk('nothing was erased', 'erase the data'));
           return answer(EXIT.usage.code);
         }
         if (options.yes !== true) {

@@ -20,6 +20,7 @@ import { EXIT } from '../exit.ts';
 import { rows } from '../findings.ts';
 import { isOnPath } from '../shell.ts';
 import { complain, paint, plain, print, printJson } from '../terminal.ts';
+import { nobodyToAsk } from './ask.ts';
 import { canary, duration } from './canary.ts';
 import { carryOut, codeOf, type SetupOptions } from './carry-out.ts';
 import { findingsOf, installationProblems } from './checks.ts';
@@ -51,10 +52,7 @@ export async function runInstall(names: readonly string[], options: InstallOptio
     write: install,
   });
   if (outcome.asked === 'refused') print('nothing was changed');
-  if (outcome.asked === 'nobody')
-    complain(
-      'nothing was changed, because the command can ask for confirmation only in a terminal and without --json; add --yes to make the changes without this question',
-    );
+  if (outcome.asked === 'nobody') complain(nobodyToAsk('nothing was changed', 'make the changes'));
   if (options.json) for (const setup of withPlugin) printJson(pluginLine(setup, place));
   if (outcome.asked !== undefined || options.json) return codeOf(outcome);
   const wrong: Setup[] = [];
@@ -171,10 +169,7 @@ export async function runUninstall(names: readonly string[], options: SetupOptio
   const unrecorded = new Set(hosts.flatMap(({ setup, files }) => (files.some(({ file }) => !book.get(file)) ? [setup] : [])));
   const outcome = await carryOut(hosts, user, options, { question: 'Remove this? [y/N] ', write: uninstall });
   if (outcome.asked === 'refused') print('nothing was changed');
-  if (outcome.asked === 'nobody')
-    complain(
-      'nothing was changed, because the command can ask for confirmation only in a terminal and without --json; add --yes to make the changes without this question',
-    );
+  if (outcome.asked === 'nobody') complain(nobodyToAsk('nothing was changed', 'make the changes'));
   if (outcome.asked === undefined && !options.json && outcome.done.length > 0)
     print(
       outcome.done

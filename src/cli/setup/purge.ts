@@ -8,7 +8,7 @@ import { quote } from '../../hosts/setup/ours.ts';
 import { EXIT } from '../exit.ts';
 import { isCached } from '../install.ts';
 import { complain, paint, plain, print, printJson } from '../terminal.ts';
-import { agreed, isTerminal } from './ask.ts';
+import { agreed, isTerminal, nobodyToAsk } from './ask.ts';
 import type { SetupOptions } from './carry-out.ts';
 import { placeHere } from './here.ts';
 import { runUninstall } from './install.ts';
@@ -29,9 +29,7 @@ export async function runPurge(options: SetupOptions): Promise<number> {
   }
   if (options.yes !== true) {
     if (json || !isTerminal()) {
-      complain(
-        'nothing was removed, because the command can ask for confirmation only in a terminal and without --json; add --yes to remove Earpiece without this question',
-      );
+      complain(nobodyToAsk('nothing was removed', 'remove Earpiece'));
       return EXIT.usage.code;
     }
     if (!(await agreed('This cannot be undone. Remove all of this? [y/N] '))) {

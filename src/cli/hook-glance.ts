@@ -90,9 +90,14 @@ const isRequest = ({ prompt, submitted_prompt: submitted }: HookInput): boolean 
 
 /** Lists the processes that may be the host. Claude Code passes its process id to its hooks. */
 export function hosts(env: Env): readonly Process[] {
-  const named = Number(env['CLAUDE_PID']);
-  const found = Number.isInteger(named) && named > 1 ? systemProcesses.get(named) : undefined;
-  return found === undefined ? ancestors() : [found];
+  const named = namedHost(env);
+  return named === undefined ? ancestors() : [named];
+}
+
+/** Returns the process that Claude Code names to its hooks as its own, if it runs. */
+export function namedHost(env: Env): Process | undefined {
+  const pid = Number(env['CLAUDE_PID']);
+  return Number.isInteger(pid) && pid > 1 ? systemProcesses.get(pid) : undefined;
 }
 
 /** Returns the path of the database; undefined if only the full configuration determines it. */

@@ -24,7 +24,7 @@ import {
 import { identify, insideAgent, patience, systemProcesses, type InsideAgent } from '../inbox/index.ts';
 import { keepFollowing } from './housekeeping.ts';
 import { ageMs } from './hook-age.ts';
-import { databaseOf } from './hook-glance.ts';
+import { databaseOf, namedHost } from './hook-glance.ts';
 import { complain, handOver } from './terminal.ts';
 import type { GlobalOptions } from './context.ts';
 import { mayCarryFor } from './may-read.ts';
@@ -79,10 +79,11 @@ async function answered(
   let afterwards: (() => Promise<void>) | undefined;
   const ask = async (): Promise<Attended> => {
     const inside = insideAgent({ env: process.env });
-    if (inside === undefined) {
+    const marks = (): void => {
       forgets(host, call, options);
       if (isAtWork(call)) notesWork(host, inside, Date.now() - ageMs());
-    }
+    };
+    if (inside === undefined) marks();
     const { place, caller } = await opened(host, call, options, complain, inside);
     ear = place.inbox;
     if (host.waker !== undefined && call.moment.kind === 'prompt' && place.terminal === undefined)
@@ -99,10 +100,7 @@ async function answered(
       };
     const attended = await attend(place, host, caller, momentOf(call, options));
     // In a command of an agent, `attend` must first allow the session.
-    if (inside !== undefined) {
-      forgets(host, call, options);
-      if (isAtWork(call)) notesWork(host, inside, Date.now() - ageMs());
-    }
+    if (inside !== undefined) marks();
     if (attended.answer.kind === 'hold') notesWork(host, inside, Date.now());
     return attended;
   };
@@ -151,9 +149,9 @@ const isAtWork = ({ moment: { kind }, caller }: HookCall): boolean =>
  * `CLAUDE_PID`, so only a host that runs inside the command counts.
  */
 function notesWork({ events }: HookHost, inside: InsideAgent | undefined, beganAt: number): void {
-  const shown = systemProcesses.get(Number(process.env['CLAUDE_PID']));
-  if (shown === undefined || !Object.values(events).some(({ waits }) => waits)) return;
-  if (inside !== undefined && !isInCommand(shown)) return;
+  if (!Object.values(events).some(({ waits }) => waits)) return;
+  const shown = namedHost(process.env);
+  if (shown === undefined || (inside !== undefined && !isInCommand(shown))) return;
   noteWork(stateFolder({ env: process.env }), shown, beganAt);
 }
 

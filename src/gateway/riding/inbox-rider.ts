@@ -4,19 +4,22 @@
  */
 import { defined } from '../../core/defined.ts';
 import type { ReleasedRecord } from '../../core/records.ts';
-import { instructionsOf, SUBAGENT_REFUSED } from '../../core/views/wording.ts';
+import { instructionsOf } from '../../core/views/wording.ts';
 import { isSignal, mayStillSend, sessionTokenOf, type Conversation, type Offer } from '../../inbox/index.ts';
 import { answerText, fitsOn, GET_NOTIFICATIONS, readArguments } from './get-notifications.ts';
 import type { InboxRiderOptions } from './inbox-rider-options.ts';
 import type { Profile } from './profiles.ts';
 import { SIGNAL, sizeOf } from './results.ts';
 import {
+  isSubagent,
   noDelivery,
+  PASS,
   type Awaitable,
   type Call,
   type CallToolResult,
   type Connection,
   type Delivery,
+  type Ended,
   type OwnAnswer,
   type OwnCall,
   type OwnTool,
@@ -27,6 +30,7 @@ import {
   type Verdict,
 } from './rider.ts';
 import { namesOn, NoConversation, Seat, speakerOf } from './seat.ts';
+import { beforeSubagent, mainOf, REFUSE_SUBAGENT, SUBAGENT_READS_NONE } from './subagents.ts';
 import { answerTaskCall, GATEWAY_TASK_TOOLS, isTaskTool, tokenOf } from './task-tools.ts';
 import { tellUpstream, tellWorks } from './tell-upstream.ts';
 import type { Toolbox } from './toolbox.ts';
@@ -121,30 +125,6 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     clearTimeout(timer);
   };
 
-  /** Refuses the call of a sub-agent while the gate is up. The refusal does not lower the gate. */
-  const beforeSubagent = async (seat: Seat, call: Call): Promise<Verdict> => {
-    const conversation = await seat.working();
-    if (conversation.policy().interrupt !== 'before') return PASS;
-    const gate = await conversation.gate();
-    if (gate.length === 0) {
-      seat.gate.down(call);
-      return PASS;
-    }
-    const paused = gate.some(({ notification }) => notification.action === 'pause');
-    const known = { text: SUBAGENT_REFUSED, ids: gate.map(({ id }) => id), paused };
-    // The store has answered too late: the call has already passed.
-    if (seat.gate.known(known, call, conversation) === undefined) return PASS;
-    seat.gate.refused();
-    return REFUSE_SUBAGENT;
-  };
-  /** Returns the seat of the main agent of a sub-agent, if the main agent has called. */
-  const mainOf = ({ client, connection }: Seat): Seat | undefined =>
-    [...seats.values()].find(
-      (seat) =>
-        seat.client === client &&
-        seat.connection.caller?.session === connection.caller?.session &&
-        seat.connection.caller?.subagent === false,
-    );
   const before = async (seat: Seat, call: Call): Promise<Verdict> => {
     const conversation = await seat.working();
     if (conversation.policy().interrupt !== 'before') return { kind: 'pass' };
@@ -319,9 +299,10 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
 
     before(connection: Connection, call: Call): Awaitable<Verdict> {
       const seat = calledOn(connection);
-      if (isSubagent(connection)) return orPass(beforeSubagent(seat, call), PASS);
-      works(seat, call.server);
-      return seat.quiet() === undefined ? orPass(before(seat, call), PASS) : PASS;
+      const isSub = isSubagent(connection);
+      if (!isSub) works(seat, call.server);
+      if (seat.quiet() !== undefined) return PASS;
+      return orPass(isSub ? beforeSubagent(seat, call) : before(seat, call), PASS);
     },
 
     after(connection: Connection, result: Result): Awaitable<Ride> {
@@ -333,7 +314,8 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       const seat = seatOf(connection);
       const gate = seat.gate.held(call);
       // The refusal of a sub-agent shows no interrupt, so the refusal is not recorded.
-      if (isSubagent(connection)) return gate !== undefined || mainOf(seat)?.gate.isUp === true ? REFUSE_SUBAGENT : undefined;
+      if (isSubagent(connection))
+        return gate !== undefined || mainOf(seat, seats.values())?.gate.isUp === true ? REFUSE_SUBAGENT : undefined;
       if (gate === undefined) return undefined;
       const { conversation, text, ids } = gate;
       const ended = seat.early.keep({ conversation, refusal: { text, ids, on: nameOf(call), at: inbox.store.now() } });
@@ -356,7 +338,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       settle(seatOf(connection).opened());
     },
 
-    closed(connection, how): void {
+    closed(connection: Connection, how?: Ended): void {
       const seat = seats.get(connection.key);
       seats.delete(connection.key);
       if (seat) settle(seat.closed(how));
@@ -385,11 +367,7 @@ function roomAfter({ content, isError }: CallToolResult, profile: Profile): numb
   return (isError ? profile.maxErrorChars : profile.maxResultChars) - shown;
 }
 
-const SUBAGENT_READS_NONE = 'Sub-agents get no notifications. The main agent reads its notifications itself.';
-const PASS: Verdict = { kind: 'pass' };
-const REFUSE_SUBAGENT: Verdict = { kind: 'refuse', text: SUBAGENT_REFUSED };
 const NONE: Ride = { kind: 'none' };
-const isSubagent = ({ caller }: Connection): boolean => caller?.subagent === true;
 const text = (body: string): CallToolResult => ({ content: [{ type: 'text', text: body }] });
 /** Returns the names that `after:<tool>` may use for a tool: `server:tool`, `tool`, and the name in the client's list. */
 const namesFor = ({ shown }: Connection, call: Call): readonly string[] => [

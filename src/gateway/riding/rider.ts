@@ -210,4 +210,6 @@ export const noRider: Rider = {
   upstream: () => {},
 };
 
+export const isSubagent = ({ caller }: Connection): boolean => caller?.subagent === true;
+export const PASS: Verdict = { kind: 'pass' };
 export const noDelivery: Delivery = { confirm: () => {}, release: () => {} };

@@ -7,7 +7,7 @@ import { Attendance } from './attendance.ts';
 import { EarlyRefusals } from './early-refusals.ts';
 import type { InboxRiderOptions } from './inbox-rider-options.ts';
 import { LastGate } from './last-gate.ts';
-import type { Connection, Ended, OwnTool, UpstreamEvent } from './rider.ts';
+import { isSubagent, type Connection, type Ended, type OwnTool, type UpstreamEvent } from './rider.ts';
 import { isTaskTool } from './task-tools.ts';
 
 /** How long the conversation of a connection stays valid before it is looked up again. */
@@ -62,7 +62,7 @@ export class Seat {
    */
   async opened(): Promise<void> {
     const conversation = await this.conversation();
-    if (this.identity.untilCall || this.#isSubagent) return;
+    if (this.identity.untilCall || isSubagent(this.connection)) return;
     await this.#attendance.arrive(conversation);
     const bound = await this.#reboundTo();
     if (bound === undefined || this.identity.host === undefined) return;
@@ -94,16 +94,12 @@ export class Seat {
   async closed({ mayReturn }: Ended = { mayReturn: false }): Promise<void> {
     await this.#conversation?.catch(() => undefined);
     // A host that binds its process also reports the end of its session.
-    const hostReportsEnd = mayReturn || this.#identity?.by === 'binding' || this.#isSubagent;
+    const hostReportsEnd = mayReturn || this.#identity?.by === 'binding' || isSubagent(this.connection);
     try {
       await this.early.end();
     } finally {
       if (this.#identity) await this.#attendance.leave({ hostReportsEnd });
     }
-  }
-
-  get #isSubagent(): boolean {
-    return this.connection.caller?.subagent === true;
   }
 
   /**

@@ -270,12 +270,9 @@ export class Relay {
     if (frame.method === 'notifications/initialized') this.#setUp.initialized = frame;
     const cancelled = cancelledBy(frame);
     const open = cancelled === undefined ? undefined : this.#open.get(cancelled);
-    if (cancelled !== undefined) this.#answering.cancel(cancelled);
-    if (cancelled !== undefined && open !== undefined && (open.kind === 'call' || open.kind === 'own')) {
-      open.call.cancelled = true;
-      // The server never got the request, so it must not be asked to stop.
-      if (open.kind === 'own' || open.phase === 'asking') return;
-    }
+    if (cancelled !== undefined) this.abandon(cancelled);
+    // The server never got the request, so it must not be asked to stop.
+    if (open?.kind === 'own' || (open?.kind === 'call' && open.phase === 'asking')) return;
     if (cancelled !== undefined && this.#held.drop(cancelled)) {
       this.#open.delete(cancelled);
       return;

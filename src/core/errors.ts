@@ -81,7 +81,7 @@ function editDistance(a: string, b: string, limit: number): number {
 
 /** Returns a handler of rejections that puts a `conflict` into `conflicts`, and throws any other error again. */
 export const keepConflict =
-  (conflicts: EarpieceError[]) =>
+  (conflicts: EarpieceError[] = []) =>
   (error: unknown): undefined => {
     if (!(error instanceof EarpieceError) || error.code !== 'conflict') throw error;
     conflicts.push(error);

@@ -88,7 +88,7 @@ export async function became(inbox: Logs, log: LogKey, state: State): Promise<vo
         origin: { agent: log, depth: 1 },
       });
       // A conflict means that an earlier process has queued this notification in the name of another sender.
-      await queued.catch(keepConflict([]));
+      await queued.catch(keepConflict());
     }
     const left = all.filter((each) => !due.includes(each));
     const to = left.length === 0 ? undefined : (left as unknown as Json);

@@ -5,7 +5,7 @@
  */
 import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
-import { EarpieceError } from '../../core/errors.ts';
+import { EarpieceError, keepConflict } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
 import type { Notification, NotificationId } from '../../core/notification.ts';
 import type { Policy } from '../../core/policy.ts';
@@ -13,7 +13,7 @@ import type { Presence } from '../../core/ports.ts';
 import { fromRecord, isType, queuedRecord, recorded, type FanOutRecord } from '../../core/records.ts';
 import type { Context, Queued } from '../context.ts';
 import { presenceIn, receiversIn, type Receivers } from './audience.ts';
-import { withdraw } from './withdraw.ts';
+import { resumedBy, withdraw } from './withdraw.ts';
 import { queueOne, type QueuedOne } from './queue-one.ts';
 import { checkRepetition } from './same-id.ts';
 import { isProjectLog, joinProjectWide, projectLog, appliesLater } from './project-wide.ts';
@@ -75,7 +75,7 @@ async function firstReceivers(context: Context, project: string, notification: N
 async function lift(context: Context, project: string, { id }: Pick<Notification, 'id'>): Promise<void> {
   const liftIn = async (isIn: (log: LogKey) => boolean): Promise<void> => {
     for (const { log, pause } of await pausesIn(context, project))
-      if (isIn(log)) await withdraw(context, log, { id: pause }, { by: 'resume', reason: `resumed by ${id}` });
+      if (isIn(log)) await withdraw(context, log, { id: pause }, resumedBy(id));
   };
   // The project's log is handled first, so that no conversation gets a pause from this log after its agent's log was searched.
   await liftIn(isProjectLog);
@@ -123,12 +123,8 @@ async function carryOut(context: Context, project: string, intent: FanOutRecord,
   const refusals: EarpieceError[] = [];
   const to: string[] = [];
   const queueIn = async ({ log, conversations }: FanOutRecord['targets'][number]): Promise<void> => {
-    const queued = await queueOne(context, log, notification, { policy, conversations }).catch((error: unknown) => {
-      // Another sender has used the id in this log in the meantime. The other receivers still get the notification.
-      if (!(error instanceof EarpieceError) || error.code !== 'conflict') throw error;
-      refusals.push(error);
-      return undefined;
-    });
+    // Another sender may have used the id in this log in the meantime. The other receivers still get the notification.
+    const queued = await queueOne(context, log, notification, { policy, conversations }).catch(keepConflict(refusals));
     if (queued === undefined) return;
     counts.all++;
     counts[queued.kind]++;

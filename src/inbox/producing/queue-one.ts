@@ -63,7 +63,7 @@ async function queueOrFold(
     // A resume of the whole agent also lifts the pauses of absent conversations, because their heirs would inherit them.
     const whose = notification.purpose === undefined ? conversations : audience;
     const lifted = notification.action === 'resume' ? await pausesOf(context, log, whose) : [];
-    const appended = await store.append(log, [queued, ...resumeRecords(lifted, `resumed by ${id}`)], { newIds: isNewId });
+    const appended = await store.append(log, [queued, ...resumeRecords(lifted, id)], { newIds: isNewId });
     if (appended.kind === 'duplicate') return repetition(log, appended.item, notification);
     if (appended.kind === 'appended') break;
     // One of the pauses was delivered or has ended in the meantime, so the pauses are read again.

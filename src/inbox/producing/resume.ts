@@ -2,15 +2,12 @@
 import { logOf, type Address, type ConversationId, type LogKey } from '../../core/address.ts';
 import { ANYONE, type Item } from '../../core/items.ts';
 import type { NotificationId, NotificationInput } from '../../core/notification.ts';
-import type { ClosedRecord, GateLiftedRecord } from '../../core/records.ts';
 import type { Context } from '../context.ts';
 import { finishFanOuts } from './fan-out.ts';
 import { notAPerson } from './inside.ts';
 import { holding, pausesOf, resumeRecords } from './withdraw.ts';
 import { queue } from './queue.ts';
 import { isProjectLog, projectLog } from './project-wide.ts';
-
-const RESUMED_BY = 'resumed by ';
 
 /** A pause that was lifted. */
 export type Lifted = {
@@ -78,12 +75,6 @@ export const mayContinue = (person: string, message = 'Go on.'): NotificationInp
   origin: { person },
 });
 
-/**
- * Returns who lifted a pause with this record: a person's name, or the id of a notification. Undefined if no resume lifted it.
- */
-export const resumerIn = ({ by, reason }: Pick<ClosedRecord | GateLiftedRecord, 'by' | 'reason'>): string | undefined =>
-  by === 'resume' && reason.startsWith(RESUMED_BY) ? reason.slice(RESUMED_BY.length) : undefined;
-
 const wasShown = (item: Item): boolean => item.offers > 0 || item.state === 'closed';
 
 /** Lifts the pauses that a conversation has never seen. Returns false if a pause was shown in the meantime. */
@@ -93,7 +84,7 @@ async function liftUnseen(context: Context, log: LogKey, holder: ConversationId,
     if (pauses.length === 0) return true;
     // An expired pause may have been shown, but has ended by itself, so its agent already continues.
     const held = new Set((await holding(context, pauses)).map(({ id }) => id));
-    const appended = await context.store.append(log, resumeRecords(pauses, `${RESUMED_BY}${person}`));
+    const appended = await context.store.append(log, resumeRecords(pauses, person));
     if (appended.kind === 'appended') return appended.items.every((item) => item.offers === 0 || !held.has(item.id));
   }
 }
@@ -109,7 +100,7 @@ async function liftProjectWide(context: Context, project: string, person: string
   for (;;) {
     const pauses = await holdingOf(context, log);
     if (pauses.length === 0) return [];
-    const appended = await context.store.append(log, resumeRecords(pauses, `${RESUMED_BY}${person}`));
+    const appended = await context.store.append(log, resumeRecords(pauses, person));
     if (appended.kind === 'appended') return pauses.map((item) => liftedOf(log, item, false));
   }
 }

@@ -123,9 +123,23 @@ export async function holding(context: Context, gates: readonly Item[]): Promise
   return still.length === gates.length || (await context.witnesses.trusted()) ? still : gates;
 }
 
-/** Makes the records that lift the pauses. An undelivered pause is withdrawn. For a delivered pause, the gate is lowered. */
-export function resumeRecords(pauses: readonly Item[], reason: string): Draft[] {
-  const why: Why = { by: 'resume', reason };
+const RESUMED_BY = 'resumed by ';
+
+/** Returns the reason of a record that lifts a pause. `who`: the person, or the id of the notification that resumes. */
+export const resumedBy = (who: string): Why => ({ by: 'resume', reason: `${RESUMED_BY}${who}` });
+
+/**
+ * Returns who lifted a pause with this record: a person's name, or the id of a notification. Undefined if no resume lifted it.
+ */
+export const resumerIn = ({ by, reason }: Pick<ClosedRecord | GateLiftedRecord, 'by' | 'reason'>): string | undefined =>
+  by === 'resume' && reason.startsWith(RESUMED_BY) ? reason.slice(RESUMED_BY.length) : undefined;
+
+/**
+ * Makes the records that lift the pauses. An undelivered pause is withdrawn. For a delivered pause, the gate is lowered. `who`: as
+ * in `resumedBy`.
+ */
+export function resumeRecords(pauses: readonly Item[], who: string): Draft[] {
+  const why = resumedBy(who);
   return [
     ...pauses
       .filter((item) => item.state !== 'closed')

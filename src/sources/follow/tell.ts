@@ -91,7 +91,7 @@ async function queue(reports: readonly Report[], before: State, emitter: Emitter
       for (const to of tos) {
         if (endOf !== undefined && withdrawn.has(`${to} ${endOf}`)) continue;
         // A conflict means that an earlier process has queued this report in the name of another sender.
-        const emitted = await emitter.emit({ ...event, subject: to }).catch(keepConflict([]));
+        const emitted = await emitter.emit({ ...event, subject: to }).catch(keepConflict());
         if (emitted?.heard.some((each) => each.kind === 'withdrew' && each.ids.length > 0)) withdrawn.add(`${to} ${key}`);
       }
     } catch (error) {

@@ -6,7 +6,8 @@ import { defined } from '../../core/defined.ts';
 import { isFor, type Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import { isType } from '../../core/records.ts';
-import { mayContinue, resumerIn } from '../producing/resume.ts';
+import { mayContinue } from '../producing/resume.ts';
+import { resumerIn } from '../producing/withdraw.ts';
 import type { Conversation } from './conversation.ts';
 
 export type EarlyRefusal = {

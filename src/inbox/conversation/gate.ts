@@ -137,7 +137,12 @@ export class Gate {
     const now = context.store.now();
     const mutes = await mutesOf(context, log);
     const mine = await this.#parts.contact.mine(items);
-    const superseded = await supersededOf(context, log, mine, async () => ({ id, purpose: await this.#parts.contact.purpose() }));
+    const superseded = await supersededOf(context, log, mine, {
+      reader: async () => ({ id, purpose: await this.#parts.contact.purpose() }),
+      policy,
+      mutes,
+      now,
+    });
     return mine.filter((item) => {
       if (isExpired(item, now) || superseded.has(item)) return false;
       if (item.takenBy !== undefined && item.takenBy !== id) return false;

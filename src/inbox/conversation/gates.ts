@@ -17,7 +17,7 @@ export async function gatesOf(context: Context, log: LogKey): Promise<readonly I
   const policy = context.policies.policy(splitLog(log).project);
   const now = context.store.now();
   const mutes = await mutesOf(context, log);
-  const superseded = await supersededOf(context, log, items, audienceOf);
+  const superseded = await supersededOf(context, log, items, { reader: audienceOf, policy, mutes, now });
   return items.filter(
     (item) => holdsGate(item, now) && !superseded.has(item) && filterOf(item.notification, policy, mutes, now) === undefined,
   );

@@ -1,13 +1,13 @@
-import { splitLog, type ConversationId, type LogKey } from '../../core/address.ts';
+import type { ConversationId, LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
-import { filteredBecause } from '../../core/filter.ts';
+import { filteredBecause, type Mute } from '../../core/filter.ts';
 import { ANYONE, holderOf, isFor, type Item } from '../../core/items.ts';
 import type { Facts } from '../../core/make-plan.ts';
 import { isInterrupt, stateKeyOf, type NotificationId } from '../../core/notification.ts';
+import type { Policy } from '../../core/policy.ts';
 import type { Store } from '../../core/ports.ts';
 import { isType, type Stored } from '../../core/records.ts';
 import type { Context } from '../context.ts';
-import { mutesOf } from '../producing/mutes.ts';
 import type { Recipient } from './recipient.ts';
 
 /** How many records are read at a time. */
@@ -31,9 +31,7 @@ export async function overtaken(
   // An offer that was never sent does not count in `offers`, but its records are in the history. A refusal may show a newer
   // interrupt without an older interrupt, which then has no such record.
   const again = open.filter(({ history, notification }) => history.length > 1 || isInterrupt(notification));
-  const newer = (await mine(await newerStates(context.store, log, again))).filter(
-    (item) => item.state !== 'open' && isTold(item),
-  );
+  const newer = (await mine(await newerStates(context.store, log, again))).filter(isTaken);
   const found = again.flatMap((item) => {
     const by = newer.findLast((other) => replaces(other, item) && reaches(other, item, id));
     return by === undefined ? [] : [[item.id, by.id] as const];
@@ -46,12 +44,8 @@ export async function overtaken(
  * the newer item in a summary.
  */
 export async function replacedSince(store: Store, log: LogKey, items: readonly Item[]): Promise<ReadonlySet<Item>> {
-  const newer = (await newerStates(store, log, items)).filter((item) => item.state !== 'open' && isTold(item));
-  const isReplaced = (item: Item): boolean => {
-    const { id, purpose } = audienceOf(item);
-    return newer.some((other) => replaces(other, item) && isFor(other, id, purpose) && reaches(other, item, id));
-  };
-  return new Set(items.filter(isReplaced));
+  const newer = (await newerStates(store, log, items)).filter(isTaken);
+  return new Set(items.filter((item) => isReplaced(item, newer, audienceOf(item))));
 }
 
 /**
@@ -59,32 +53,34 @@ export async function replacedSince(store: Store, log: LogKey, items: readonly I
  * superseded. `reader` returns the conversation whose plan decides about the interrupt.
  */
 export async function supersededOf(
-  context: Context,
+  { store }: Context,
   log: LogKey,
   gates: readonly Item[],
-  reader: (item: Item) => Reader | Promise<Reader>,
+  { reader, policy, mutes, now }: Deciding,
 ): Promise<ReadonlySet<Item>> {
   const open = gates.filter((item) => item.state === 'open' && stateKeyOf(item.notification) !== undefined);
   if (open.length === 0) return new Set();
-  const policy = context.policies.policy(splitLog(log).project);
-  const now = context.store.now();
-  const mutes = await mutesOf(context, log);
   const counts = (item: Item): boolean =>
     item.state === 'open'
       ? !isExpired(item, now) && filteredBecause(item.notification, policy, mutes, now) === undefined
       : isTold(item);
   const keys = [...new Set(open.flatMap(({ notification: { key } }) => key ?? []))];
-  const waiting = await Promise.all(keys.map((key) => context.store.items(log, { kind: 'key', key })));
-  const newer = [...waiting.flat(), ...(await newerStates(context.store, log, open, SEARCHED_FOR_GATE))].filter(counts);
+  const waiting = await Promise.all(keys.map((key) => store.items(log, { kind: 'key', key })));
+  const newer = [...waiting.flat(), ...(await newerStates(store, log, open, SEARCHED_FOR_GATE))].filter(counts);
   const superseded = new Set<Item>();
   for (const item of open) {
-    const { id, purpose } = await reader(item);
-    if (newer.some((other) => replaces(other, item) && isFor(other, id, purpose) && reaches(other, item, id)))
-      superseded.add(item);
+    if (isReplaced(item, newer, await reader(item))) superseded.add(item);
   }
   return superseded;
 }
 
+/** `reader`: the conversation whose plan decides about an interrupt. */
+type Deciding = {
+  readonly reader: (item: Item) => Reader | Promise<Reader>;
+  readonly policy: Policy;
+  readonly mutes: readonly Mute[];
+  readonly now: number;
+};
 type Reader = { readonly id: ConversationId; readonly purpose: string | undefined };
 
 /** Returns the conversation that holds the item. A notification for a purpose never replaces an item without a purpose. */
@@ -129,6 +125,12 @@ export async function newerStates(
   }
   return ids.length === 0 ? [] : store.items(log, { kind: 'ids', ids });
 }
+
+const isTaken = (item: Item): boolean => item.state !== 'open' && isTold(item);
+
+/** Whether one of the newer items replaces the item for this reader. */
+const isReplaced = (item: Item, newer: readonly Item[], { id, purpose }: Reader): boolean =>
+  newer.some((other) => replaces(other, item) && isFor(other, id, purpose) && reaches(other, item, id));
 
 /** Whether the item reports the same state later. */
 export const replaces = (newer: Item, older: Item): boolean => {

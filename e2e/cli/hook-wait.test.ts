@@ -125,6 +125,18 @@ describe.runIf(process.platform === 'linux')('the process that waits beside Clau
     expect(await session.hook('PreToolUse', BASH)).toContain('MARK');
   });
 
+  it('does not wake an agent whose turn Earpiece holds', async () => {
+    await using session = await begun();
+    await session.hook('UserPromptSubmit', { prompt: 'go on' });
+    await session.says('send', '--to', 'claude-code', '--deliver', 'turn_end', 'WORD-HOLD');
+    await session.waits('Stop');
+    expect(await session.hook('Stop')).toContain('WORD-HOLD');
+    await session.says('send', '--to', 'claude-code', '--level', 'critical', 'MARK');
+    for (let n = 0; n < 4; n++) await session.says('inbox');
+    expect(session.ended).toBe(false);
+    expect(await session.hook('PreToolUse', BASH)).toContain('MARK');
+  });
+
   it('wakes an agent whose turn a person has stopped', async () => {
     await using session = await begun();
     await session.hook('UserPromptSubmit', { prompt: 'go on' });

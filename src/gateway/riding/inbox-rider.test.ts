@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { logKey, type ConversationId } from '../../core/address.ts';
 import { DEFAULT_POLICY } from '../../core/policy.ts';
 import type { Store } from '../../core/ports.ts';
@@ -189,6 +189,44 @@ it('a refusal that was sent while the store fails is recorded once, when the sto
   guarded.closed(connection);
   await rider.idle();
   expect(await refusals()).toBe(200);
+  await inbox.close();
+});
+
+it('a refusal whose record failed is recorded 500 ms later, although no call follows', async () => {
+  proves('gate:early');
+  let isFull = false;
+  let failures = 0;
+  const failed = Promise.withResolvers<void>();
+  const { inbox, rider, connection } = riderOver(
+    slowStore((drafts) => {
+      if (!isFull || !drafts.includes('gate_refused')) return undefined;
+      // The write of `before` fails first. Then the first write of the early refusal fails.
+      if (++failures === 2) failed.resolve();
+      return Promise.reject(new Error('the disk is full'));
+    }),
+  );
+  const guarded = new GuardedRider(rider, () => {});
+  const call: Call = { server: 'files', tool: 'write', requestId: '1' };
+  expect(await guarded.before(connection, call)).toEqual({ kind: 'pass' });
+  await inbox.queue(LOG, { id: 'hold', action: 'pause', message: 'hold on', origin: { person: 'Ann' } });
+  const refusals = async (): Promise<number> => (await inbox.store.read({ log: LOG, types: ['gate_refused'] })).length;
+  expect(await guarded.before(connection, { ...call, requestId: '2' })).toMatchObject({ kind: 'refuse' });
+  await rider.idle();
+  const before = await refusals();
+
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    isFull = true;
+    expect(await guarded.before(connection, { ...call, requestId: '3' })).toMatchObject({ kind: 'refuse' });
+    await failed.promise;
+    isFull = false;
+    await vi.advanceTimersByTimeAsync(499);
+    expect(await refusals()).toBe(before);
+    await vi.advanceTimersByTimeAsync(1);
+    await expect.poll(refusals).toBe(before + 1);
+  } finally {
+    vi.useRealTimers();
+  }
   await inbox.close();
 });
 

@@ -119,3 +119,19 @@ it('a session hears an event about a server, even if only its sub-agent has call
   ]);
   await inbox.close();
 });
+
+it('a session hears an event about a server once, although its client has its own connection', async () => {
+  proves('hosts:codex-sessions');
+  const { inbox, rider, client, main } = codex();
+  rider.opened(client);
+  await rider.before(main, call('1'));
+  rider.upstream({ server: 'files', state: 'disconnected', detail: 'it has ended' }, client.key);
+  await rider.idle();
+  await rider.before(main, call('2'));
+  await rider.idle();
+  const items = await inbox.store.items(LOG, { kind: 'latest', limit: 10 });
+  expect(items.map(({ audience, notification }) => [audience, notification.message])).toEqual([
+    ['s1', expect.stringContaining('files')],
+  ]);
+  await inbox.close();
+});

@@ -11,7 +11,7 @@
  */
 import { defined } from './defined.ts';
 import { isOnlyCounted, type Item } from './item.ts';
-import type { NotificationId } from './notification.ts';
+import type { Notification, NotificationId } from './notification.ts';
 
 /** Two clocks agree when they differ by at most a day. */
 export const AGREE_MS = 86_400_000;
@@ -50,6 +50,22 @@ function byReader(moment: number, item: Stamped, now: number, sighted?: number):
   const queued = sighted ?? queuedAt(item, now);
   if (queued === undefined) return undefined;
   return agree(queued, clock) ? moment : queued + (moment - clock);
+}
+
+/**
+ * Returns the times of a notification on this process's clock, for a copy that this process queues. A reader compares these times
+ * with the stamp of their record, so both must come from one clock. `from`: the stamp of the record that is copied.
+ */
+export function copiedTimes(
+  { expiresAt, deliver }: Pick<Notification, 'expiresAt' | 'deliver'>,
+  from: Stamped,
+  { now, sighted }: { readonly now: number; readonly sighted?: number | undefined },
+): Pick<Notification, 'expiresAt' | 'deliver'> {
+  const here = (moment: number): number => byReader(moment, from, now, sighted) ?? now + (moment - saidAt(from));
+  return defined({
+    expiresAt: typeof expiresAt === 'number' ? here(expiresAt) : expiresAt,
+    deliver: typeof deliver === 'object' && 'at' in deliver ? { ...deliver, at: here(deliver.at) } : deliver,
+  });
 }
 
 /** The fields that determine when an item expires. */

@@ -4,7 +4,7 @@ import { armFaults } from '../../core/faults.ts';
 import { DEFAULT_POLICY } from '../../core/policy.ts';
 import type { Store } from '../../core/ports.ts';
 import { memoryStore } from '../../stores/index.ts';
-import { Inbox } from '../index.ts';
+import { begin, Inbox } from '../index.ts';
 import { proves } from '../../../e2e/verifies.ts';
 
 const PROJECT_LOG = 'shop/*' as LogKey;
@@ -87,11 +87,11 @@ describe('a project with many fan-outs', () => {
     inboxes.push(inbox);
     return inbox;
   };
-  const begin = (log: string) => store.touch({ log: log as LogKey, conversation });
+  const arrives = (log: string) => store.touch({ log: log as LogKey, conversation });
 
   beforeEach(async () => {
     store = memoryStore({ clock: { now: () => 1_700_000_000_000 } });
-    await begin('shop/coder');
+    await arrives('shop/coder');
   });
   afterEach(async () => {
     armFaults(undefined);
@@ -117,7 +117,7 @@ describe('a project with many fan-outs', () => {
     const inbox = open();
     const ids = Array.from({ length: 220 }, (_, n) => `n${n}`);
     for (const id of ids) await inbox.queue('shop/*', { message: 'all', id });
-    await begin('shop/tester');
+    await arrives('shop/tester');
     for (const each of [inbox, open()])
       expect(await each.queue('shop/*', { message: 'all', id: 'n0' })).toEqual({
         kind: 'duplicate',
@@ -138,5 +138,62 @@ describe('a project with many fan-outs', () => {
     };
     for (let n = 0; n < 50; n++) await inbox.queue('shop/*', { message: 'all', id: `n${n}` });
     expect(records).toBeLessThan(110);
+  });
+});
+
+describe('a process whose clock is ahead by the lifetime of a notification', () => {
+  const START = 1_700_000_000_000;
+  const LIFE = DEFAULT_POLICY.ttlMs.warning ?? 0;
+  const log = 'shop/coder' as LogKey;
+  let now: number;
+  let store: Store;
+  const inboxes: Inbox[] = [];
+  const open = (): Inbox => {
+    const inbox = new Inbox({ store, policies: { policy: () => DEFAULT_POLICY } });
+    inboxes.push(inbox);
+    return inbox;
+  };
+  const shown = async (of = log): Promise<string> => {
+    const offer = await open()
+      .conversation({ log: of, conversation: 'main' as ConversationId })
+      .offer({ at: 'tool_result' });
+    return (offer?.view.items ?? []).map(({ text }) => text).join(' ');
+  };
+
+  beforeEach(async () => {
+    now = START;
+    store = memoryStore({ clock: { now: () => now } });
+    await store.touch({ log, conversation: 'main' as ConversationId });
+    now = START + LIFE;
+    await open().queue('shop/tester', { message: 'from the clock that is ahead' });
+    now = START;
+  });
+  afterEach(async () => {
+    armFaults(undefined);
+    for (const inbox of inboxes.splice(0)) await inbox.close();
+  });
+
+  it('finishes the fan-out of another process, and the notification does not expire early', async () => {
+    proves('time:sender');
+    armFaults((at) => {
+      if (at === 'fan_out.intent') throw new Error('killed');
+    });
+    await expect(open().queue('shop/*', { message: 'the build broke', level: 'warning' })).rejects.toThrow('killed');
+    armFaults(undefined);
+    now = START + LIFE + 1_000;
+    await store.touch({ log, conversation: 'main' as ConversationId });
+    await open().queue('shop/*', { message: 'next' });
+    now = START + 2_000;
+    expect(await shown()).toContain('the build broke');
+  });
+
+  it('begins as a new agent, and an interrupt for the whole project does not expire early for this agent', async () => {
+    proves('time:sender');
+    const newcomer = 'shop/newcomer' as LogKey;
+    await open().queue('shop/*', { message: 'stop the release', level: 'critical', ttlMs: LIFE });
+    now = START + LIFE + 1_000;
+    await begin(open().conversation({ log: newcomer, conversation: 'main' as ConversationId }));
+    now = START + 2_000;
+    expect(await shown(newcomer)).toContain('stop the release');
   });
 });

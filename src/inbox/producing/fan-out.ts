@@ -14,18 +14,19 @@ import { fromRecord, isType, queuedRecord, recorded, type FanOutRecord } from '.
 import type { Context, Queued } from '../context.ts';
 import { presenceIn, receiversIn, type Receivers } from './audience.ts';
 import { resumedBy, withdraw } from './withdraw.ts';
+import type { Intent } from './intents.ts';
 import { queueOne, type QueuedOne } from './queue-one.ts';
 import { checkRepetition } from './same-id.ts';
-import { isProjectLog, joinProjectWide, projectLog, appliesLater } from './project-wide.ts';
+import { isProjectLog, joinProjectWide, projectLog, appliesLater, timesOfCopy } from './project-wide.ts';
 
 export async function fanOut(context: Context, project: string, notification: Notification, policy: Policy): Promise<Queued> {
   await finishFanOuts(context, project);
   const { id } = notification;
   const known = await context.intents.find(projectLog(project), id);
   if (known) {
-    const held = fromRecord(known.notification);
+    const held = fromRecord(known.body.notification);
     checkRepetition(projectLog(project), held, notification);
-    return { kind: 'duplicate', id, to: [...addressesOf(known), ...later(project, held)] };
+    return { kind: 'duplicate', id, to: [...addressesOf(known.body), ...later(project, held)] };
   }
   const holds = appliesLater(notification);
   const lifts = notification.action === 'resume' && (await pausesIn(context, project)).length > 0;
@@ -107,7 +108,13 @@ async function nobody(context: Context, project: string): Promise<EarpieceError>
 /** Completes the fan-outs that no process has finished yet. */
 export async function finishFanOuts(context: Context, project: string): Promise<void> {
   for await (const intent of context.intents.unfinished(projectLog(project)))
-    await carryOut(context, project, intent, context.policies.policy(project));
+    await carryOut(context, project, await onOwnClock(context, intent), context.policies.policy(project));
+}
+
+/** Returns the fan-out of another process, with its times on this process's clock. */
+async function onOwnClock(context: Context, { body, ...stamp }: Intent): Promise<FanOutRecord> {
+  const times = await timesOfCopy(context, fromRecord(body.notification), stamp);
+  return { ...body, notification: { ...body.notification, ...times } };
 }
 
 /**

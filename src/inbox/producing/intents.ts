@@ -3,12 +3,15 @@
  * reads only newer records. A needed record is read again, because it may have been removed in the meantime.
  */
 import type { LogKey } from '../../core/address.ts';
+import type { Stamped } from '../../core/clocks.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { Store } from '../../core/ports.ts';
 import { isType, type FanOutRecord } from '../../core/records.ts';
 
 /** A record may name 1,000 receivers, so a page has only a few MB. */
 const PAGE = 200;
+
+export type Intent = Stamped & { readonly body: FanOutRecord };
 
 /** `all` and `unfinished`: the position of each fan-out, by its id. `readTo`: the position of the last record that was read. */
 type Known = {
@@ -27,13 +30,13 @@ export class Intents {
   }
 
   /** Returns the fan-out with this id. */
-  async find(log: LogKey, id: NotificationId): Promise<FanOutRecord | undefined> {
+  async find(log: LogKey, id: NotificationId): Promise<Intent | undefined> {
     const { all } = await this.#known(log);
     return this.#at(log, all.get(id));
   }
 
   /** Returns the fan-outs that no process has finished yet, oldest first. */
-  async *unfinished(log: LogKey): AsyncGenerator<FanOutRecord, void, undefined> {
+  async *unfinished(log: LogKey): AsyncGenerator<Intent, void, undefined> {
     const { unfinished } = await this.#known(log);
     // The copy leaves out a fan-out that begins in the meantime, because the process that begins it also finishes it.
     const seqs = [...unfinished.values()];
@@ -74,9 +77,9 @@ export class Intents {
     }
   }
 
-  async #at(log: LogKey, seq: number | undefined): Promise<FanOutRecord | undefined> {
+  async #at(log: LogKey, seq: number | undefined): Promise<Intent | undefined> {
     if (seq === undefined) return undefined;
     const [record] = await this.#store.read({ log, seqs: [seq] });
-    return record !== undefined && isType(record.body, 'fan_out') ? record.body : undefined;
+    return record !== undefined && isType(record.body, 'fan_out') ? { ...record, body: record.body } : undefined;
   }
 }

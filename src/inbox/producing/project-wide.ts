@@ -4,7 +4,7 @@
  * pauses.
  */
 import { splitLog, type ConversationId, type LogKey } from '../../core/address.ts';
-import { isExpired } from '../../core/clocks.ts';
+import { agree, copiedTimes, isExpired, saidAt, type Stamped } from '../../core/clocks.ts';
 import type { Item } from '../../core/items.ts';
 import { isInterrupt, type Notification, type NotificationId } from '../../core/notification.ts';
 import { queuedRecord } from '../../core/records.ts';
@@ -39,7 +39,17 @@ export async function joinProjectWide(context: Context, beginning: Beginning): P
   }
 }
 
-async function join(context: Context, { log, id }: Beginning, { notification }: Item): Promise<void> {
+/** Returns the times of a notification for a copy that this process queues. `from`: the stamp of the record that is copied. */
+export async function timesOfCopy(context: Context, notification: Notification, from: Stamped): Promise<Times> {
+  const now = context.store.now();
+  const isTrusted = agree(saidAt(from), now) || (await context.witnesses.trusted());
+  return copiedTimes(notification, from, { now, sighted: isTrusted ? undefined : now });
+}
+
+type Times = Pick<Notification, 'expiresAt' | 'deliver'>;
+
+async function join(context: Context, { log, id }: Beginning, item: Item): Promise<void> {
+  const notification = { ...item.notification, ...(await timesOfCopy(context, item.notification, item)) };
   const reason = 'the conversation began while the notification was open for the whole project';
   for (;;) {
     const known = await context.store.items(log, { kind: 'ids', ids: [notification.id] });

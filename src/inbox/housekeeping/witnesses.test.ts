@@ -11,10 +11,10 @@ const MINUTE_MS = 60_000;
 let clocks: Json | undefined;
 
 /** A process on a separate machine, which no other process can check. */
-function machine(name: string, aheadMs = 0): Witnesses {
+function machine(name: string, ahead: number | (() => number) = 0): Witnesses {
   const store = {
     private: false,
-    now: () => Date.now() + aheadMs,
+    now: () => Date.now() + (typeof ahead === 'number' ? ahead : ahead()),
     setting: () => Promise.resolve(clocks),
     swapSetting: (_key: string, _from: Json | undefined, to: Json | undefined) => Promise.resolve(((clocks = to), true)),
   };
@@ -65,4 +65,15 @@ test('a process on another machine that has ended is forgotten after half an hou
   await passes(45 * MINUTE_MS, a);
   expect(Object.keys(clocks as object)).toEqual(['a 7 1']);
   expect(await a.mayRemove()).toBe(true);
+});
+
+test('a process compares the clocks again as soon as its own clock has jumped', async () => {
+  proves('time:witness');
+  let ahead = 0;
+  const [a, jumping] = [machine('a'), machine('b', () => ahead)];
+  await a.note();
+  await jumping.note();
+  expect(await jumping.agree()).toBe(true);
+  ahead = YEAR_MS;
+  expect(await jumping.agree()).toBe(false);
 });

@@ -32,7 +32,7 @@ export class Witnesses {
   #notedTick = Number.NEGATIVE_INFINITY;
   /** The last recorded time of each process on another machine, and when this process first saw that time. */
   readonly #seen = new Map<string, { readonly at: number; readonly tick: number; readonly changed: boolean }>();
-  #asked: { readonly tick: number; readonly answer: 'agrees' | 'alone' | 'disagrees' } | undefined;
+  #asked: { readonly tick: number; readonly now: number; readonly answer: 'agrees' | 'alone' | 'disagrees' } | undefined;
 
   constructor(deps: WitnessDeps) {
     this.#deps = deps;
@@ -101,11 +101,13 @@ export class Witnesses {
 
   async #ask(): Promise<'agrees' | 'alone' | 'disagrees'> {
     const tick = performance.now();
-    if (this.#asked !== undefined && tick - this.#asked.tick < ASK_EVERY_MS) return this.#asked.answer;
-    const others = await this.#others();
     const now = this.#deps.store.now();
+    const last = this.#asked;
+    // If this process's clock has jumped since the last comparison, that comparison proves nothing.
+    if (last !== undefined && tick - last.tick < ASK_EVERY_MS && agree(last.now + (tick - last.tick), now)) return last.answer;
+    const others = await this.#others();
     const answer = others.length === 0 ? 'alone' : others.some(({ at }) => agree(at, now)) ? 'agrees' : 'disagrees';
-    this.#asked = { tick, answer };
+    this.#asked = { tick, now, answer };
     return answer;
   }
 

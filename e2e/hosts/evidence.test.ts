@@ -4,13 +4,13 @@
  */
 import fs from 'node:fs';
 import path from 'node:path';
-import { setTimeout as poll } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { proves } from '../verifies.ts';
 import { place, type Place } from './hook-place.ts';
 import { address, send } from './earpiece.ts';
 import { run, type Run } from './run.ts';
 import { told } from './told.ts';
+import { inTranscript } from './transcript.ts';
 
 /** Each host writes this text into its transcript in a different form. */
 const WORD = 'WORD-LOST';
@@ -48,7 +48,7 @@ describe.each(AGENTS)('The transcript of $client', (agent) => {
     using at = place(agent.client);
     using killed = await handed(agent, at, {
       async kill({ home, kill }) {
-        await inTranscript(path.join(home, agent.sessions));
+        await inTranscript(path.join(home, agent.sessions), WORD);
         kill('SIGKILL');
       },
     });
@@ -126,13 +126,6 @@ const goesOn = ({ client }: Agent, at: Place, { home }: Run, resume: boolean): P
     env: at.env,
     script: [shell('echo three'), { text: 'ALL-DONE' }],
   });
-
-/** Polls until the transcript contains the word, because the host does not signal that it has written its file. */
-async function inTranscript(folder: string): Promise<void> {
-  const files = (): readonly string[] =>
-    fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.jsonl'));
-  while (!files().some((file) => fs.readFileSync(path.join(folder, file), 'utf8').includes(WORD))) await poll(20);
-}
 
 async function recordsOf(at: Place, type: string): Promise<readonly object[]> {
   await using ear = await at.open();

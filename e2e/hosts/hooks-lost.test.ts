@@ -9,6 +9,7 @@ import { filesOf } from './hooked.ts';
 import type { ClientName } from './pins.ts';
 import { run } from './run.ts';
 import { told } from './told.ts';
+import { inTranscript } from './transcript.ts';
 
 const touch = (file: string) => ({ shell: `touch ${file}` });
 
@@ -32,6 +33,8 @@ describe.for<Agent>(AGENTS)('$client', ({ client, before, calls }) => {
       env: at.env,
       script: [{ calls: [touch('before')] }, { calls: [touch('ran')] }, { calls: [touch('next')] }, { text: 'ALL-DONE' }],
       async onToolStep({ step, home }) {
+        // The proof is the transcript, which Claude Code writes a moment after the hook. A scripted model is faster than that.
+        if (step === 2 && client === 'claude') await inTranscript(path.join(home, '.claude'), ', repeated');
         if (step !== 1) return;
         await send(home, at.database, 'STOP-WORD the release is broken', '--action', 'cancel');
         fs.writeFileSync(path.join(home, 'armed'), '');

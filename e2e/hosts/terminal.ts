@@ -142,8 +142,8 @@ function screenOf(
     const rows = Array.from({ length: terminal.rows }, (_, row) => active.getLine(active.baseY + row)?.translateToString(true));
     return rows.join('\n').trimEnd();
   };
-  const shows = async (like: (screen: string) => boolean): Promise<void> => {
-    const signal = AbortSignal.timeout(WAIT_MS);
+  const shows = async (like: (screen: string) => boolean, waitMs = WAIT_MS): Promise<void> => {
+    const signal = AbortSignal.timeout(waitMs);
     while (!like(screen())) {
       await once(changes, 'change', { signal }).catch((cause: unknown) => {
         throw new Error(`the terminal does not come to this:\n${like.toString()}\nit shows:\n${screen()}`, { cause });
@@ -152,16 +152,32 @@ function screenOf(
   };
   return {
     screen,
-    shows,
+    shows: (like) => shows(like),
     type: (keys) => child.write(keys),
     enter: async (line) => {
       child.write(line);
       await shows((now) => now.includes(line));
       child.write('\r');
+      // A busy agent may take this Enter for a part of a paste, and then the line stays in the input.
+      for (let tries = 0; tries < 5; tries++) {
+        const sent = await shows((now) => !isInInput(now, line), 5_000).then(
+          () => true,
+          () => false,
+        );
+        if (sent) return;
+        child.write('\r');
+      }
     },
     ended,
   };
 }
+
+/** Whether the line is in the agent's input, which is the last row that begins with the mark of a prompt. */
+const isInInput = (screen: string, line: string): boolean =>
+  screen
+    .split('\n')
+    .findLast((row) => /^[│ ]*[❯›>] /.test(row))
+    ?.includes(line) === true;
 
 export const inClaudeTerminal = (options: TerminalOptions, use: (terminal: ClaudeTerminal) => Promise<void>): Promise<void> =>
   inTerminal('claude', options, use);

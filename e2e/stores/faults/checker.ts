@@ -185,6 +185,9 @@ function closingsOf(records: readonly Stored[], keysOf: KeysOf): { closings: Map
   const closings = new Map<string, string[]>();
   const own = new Map<string, number>();
   const offers = new Map<string, readonly string[]>();
+  /** The items that were closed because a summary counted them. The end of such an item may close the item once more. */
+  const counted = new Set<string>();
+  const counts = new Map<string, readonly string[]>();
   /** The last carrier of each open item that was sent, or may have been sent. */
   const holder = new Map<string, string>();
   for (const { seq, log, body } of records) {
@@ -199,19 +202,31 @@ function closingsOf(records: readonly Stored[], keysOf: KeysOf): { closings: Map
     if (isType(draft, 'tool_call_response')) {
       const ids = (draft.notifications ?? []).map((notification) => notification.id);
       close(keys([...ids, ...(draft.summarizes ?? [])]), 'transcript');
+      for (const key of keys(draft.summarizes ?? [])) counted.add(key);
       for (const key of keys(ids)) own.set(key, (own.get(key) ?? 0) + 1);
     }
     if (isType(draft, 'carrier_offered')) {
       offers.set(draft.carrier, keys([...draft.ids, ...(draft.summarizes ?? [])]));
+      counts.set(draft.carrier, keys(draft.summarizes ?? []));
       for (const key of offers.get(draft.carrier) ?? []) holder.set(key, draft.carrier);
     }
     // A carrier whose lease has ended may still confirm. The confirmation closes the items that no other carrier has and that are
     // open.
     const held = (carrier: string): readonly string[] => (offers.get(carrier) ?? []).filter((key) => holder.get(key) === carrier);
-    if (isType(draft, 'carrier_confirmed')) close(held(draft.carrier), 'confirm');
+    if (isType(draft, 'carrier_confirmed')) {
+      const closed = held(draft.carrier);
+      close(closed, 'confirm');
+      for (const key of closed) if (counts.get(draft.carrier)?.includes(key)) counted.add(key);
+    }
     if (isType(draft, 'carrier_released') && NEVER_SENT.has(draft.reason))
       for (const key of held(draft.carrier)) holder.delete(key);
-    if (isType(draft, 'notification_closed')) close(keys(draft.ids), draft.outcome);
+    if (isType(draft, 'notification_closed')) {
+      const again = new Set(draft.summarized ? keys(draft.ids).filter((key) => counted.delete(key)) : []);
+      close(
+        keys(draft.ids).filter((key) => !again.has(key)),
+        draft.outcome,
+      );
+    }
     if (isType(draft, 'system_notification_folded')) close(keys([draft.id]), 'fold');
   }
   return { closings, own };

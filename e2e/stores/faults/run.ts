@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConversationId, LogKey } from '../../../src/core/address.ts';
+import { EarpieceError } from '../../../src/core/errors.ts';
 import type { NotificationId } from '../../../src/core/notification.ts';
 import { queuedRecord, type Draft, type Stored } from '../../../src/core/records.ts';
 import { isAlive } from '../../../src/inbox/index.ts';
@@ -230,7 +231,7 @@ class Run {
   async #check(reader: Life): Promise<{ counts: Counts; problems: readonly string[] }> {
     const store = await openStore(this.#url);
     try {
-      const last = await lastSeq(store);
+      const last = await patiently(() => lastSeq(store));
       if (!(await reader.hears(() => (reader.readTo() ?? 0) >= last, READ_MS)))
         this.#problems.push(
           reader.lives
@@ -238,7 +239,7 @@ class Run {
             : `${reader.name} ended by itself: ${(await reader.end()).stderr.trim()}`,
         );
       this.#told.push(...reader.told);
-      const { counts, problems } = await check(store, { told: this.#told, from: this.#from }, isAlive);
+      const { counts, problems } = await patiently(() => check(store, { told: this.#told, from: this.#from }, isAlive));
       return {
         counts,
         problems: problems.length === 0 ? problems : [...problems, this.#kept(await store.read({ limit: 1_000_000 }))],
@@ -268,6 +269,18 @@ class Run {
 
   #happen(what: string): void {
     this.#happened[what] = (this.#happened[what] ?? 0) + 1;
+  }
+}
+
+/** Repeats the work while the engine is still electing a leader. */
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  const until = performance.now() + PATIENT.withinMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof EarpieceError) || !error.retryable || performance.now() > until) throw error;
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 /** Tests sessions of Codex's shared server with two terminals in one folder. Programs of the same name replace Codex. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CLI } from '../built.ts';
@@ -27,11 +27,13 @@ class Machine implements AsyncDisposable {
 
   constructor() {
     mkdirSync(this.#work);
-    symlinkSync('/bin/sleep', this.#codex);
+    symlinkSync('/usr/bin/tail', this.#codex);
+    writeFileSync(join(this.#work, 'resume'), '');
   }
 
-  async terminal(): Promise<ChildProcess> {
-    const child = spawn(this.#codex, ['60'], { cwd: this.#work, env: this.#env });
+  /** Opens a terminal. `word`: a word of its command line. */
+  async terminal(word = '/dev/null'): Promise<ChildProcess> {
+    const child = spawn(this.#codex, ['-f', word], { cwd: this.#work, env: this.#env });
     this.#open.push(child);
     await once(child, 'spawn');
     return child;
@@ -92,6 +94,20 @@ describe.runIf(process.platform === 'linux')('with several terminals in one fold
     await machine.prompt(SESSION);
     expect(await machine.says('agents')).toContain('● ');
     expect(await machine.says('doctor')).toContain('2 Codex terminals are open in this folder');
+  });
+
+  it('an older session that a second terminal resumes belongs to the second terminal', async () => {
+    proves('hosts:codex-sessions');
+    await using machine = new Machine();
+    await machine.terminal();
+    const first = sessionOf(Date.now());
+    await machine.prompt(first);
+    const second = await machine.terminal('resume');
+    await machine.prompt(SESSION);
+    expect((await machine.says('agents', '--all')).match(/●.*/g)).toHaveLength(2);
+    second.kill();
+    await once(second, 'exit');
+    expect((await machine.says('agents', '--all')).match(/●.*/g)).toEqual([expect.stringContaining(first)]);
   });
 
   it('a session of `/new` in the first terminal does not end the session of the second terminal', async () => {

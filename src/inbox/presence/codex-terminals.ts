@@ -54,19 +54,21 @@ export type Candidates = {
   readonly among: readonly Terminal[];
   /** The terminal that probably shows the session. Missing if Earpiece does not know the terminal. */
   readonly likely?: Terminal;
+  /** The terminals among these that were started to show an older session, such as this one. */
+  readonly resuming: readonly Terminal[];
 };
 
 /** Returns the terminals that may show the session. */
 export function candidatesFor({ folder, beganAt }: Shown, terminals: readonly Terminal[] = codexTerminals()): Candidates {
   const here = terminalsIn(folder, terminals);
-  if (here.length === 0) return { among: [] };
+  if (here.length === 0) return { among: [], resuming: [] };
   const isBefore = ({ since }: Terminal): boolean => since <= beganAt + INEXACT_MS;
   // In any folder, `codex resume` may show a session that is older than the terminal.
   const resuming = terminals.filter((each) => each.args.some((word) => RESUMES.test(word)) && !isBefore(each));
   const among = [...new Set([...here, ...resuming])];
   const [only, ...others] = here.filter((each) => isBefore(each) && beganAt - each.since <= FIRST_SESSION_MS);
   const likely = among.length === 1 ? among[0] : resuming.length > 0 || others.length > 0 ? undefined : only;
-  return { among, ...(likely === undefined ? {} : { likely }) };
+  return { among, resuming, ...(likely === undefined ? {} : { likely }) };
 }
 
 /** Returns the terminals of Codex whose sessions work in the folder. */

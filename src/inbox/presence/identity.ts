@@ -175,22 +175,26 @@ async function nearestHost(
 
 /**
  * Returns the terminal of the session, or `several` if more than one terminal may show the session; undefined if no terminal
- * does. A terminal that shows another session is not the terminal of this session, unless no other terminal is open.
+ * does. A terminal that shows another session is not the terminal of this session, unless no other terminal is open. If exactly one
+ * terminal was started to resume a session and shows none yet, that terminal shows the older session that asks.
  */
 async function terminalOf(
   processes: Processes,
   question: IdentityQuestion,
   store: Pick<Store, 'binding'>,
 ): Promise<Terminal | 'several' | undefined> {
-  const { among, likely } = candidatesFor(shownBy(question));
+  const { among, likely, resuming } = candidatesFor(shownBy(question));
   if (among.length <= 1 || question.session === undefined) return likely ?? (among.length > 0 ? 'several' : undefined);
   const asked = conversationOfSession(question.session);
+  const free: Terminal[] = [];
   for (const each of among) {
     const bound = await store.binding(ownerOf(processes, each));
     if (bound?.conversation === asked) return each;
-    if (each === likely && bound === undefined) return each;
+    if (bound === undefined) free.push(each);
   }
-  return 'several';
+  if (likely !== undefined && free.includes(likely)) return likely;
+  const [only, ...others] = free.filter((each) => resuming.includes(each));
+  return only !== undefined && others.length === 0 ? only : 'several';
 }
 
 const shownBy = ({ session, folder }: IdentityQuestion): Shown => ({

@@ -616,6 +616,9 @@ export const REQUIREMENTS = {
     behaviour:
       'If a server disconnects, mcp.disconnected is queued. When the server is back, mcp.reconnected withdraws that notification.',
   },
+  'gateway:end-of-input': {
+    behaviour: 'Requests that a client of a stdio gateway wrote before it closed stdin get their answers.',
+  },
   'gateway:no-orphans': { behaviour: 'The gateway ends with its client and leaves no process running.' },
   'gateway:store-trouble': {
     behaviour:

@@ -94,7 +94,7 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_032, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_036, packages: [] }],
     ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 893, packages: [] }],
     ['earpiece inbox', ['inbox'], { kb: 911, packages: [] }],
     [

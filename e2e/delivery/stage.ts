@@ -119,7 +119,7 @@ export class GatewayClient implements AsyncDisposable {
     env: Record<string, string>,
     options: { readonly configured?: boolean | undefined } = {},
   ) {
-    const own = ['--', '--servers'].some((word) => args.includes(word)) || options.configured === true;
+    const own = ['--', '--servers', '--url'].some((word) => args.includes(word)) || options.configured === true;
     const server = own ? [] : ['--', process.execPath, ECHO];
     this.process = spawn(process.execPath, [stage.entry, 'gateway', ...args, ...server], {
       cwd: stage.folder,

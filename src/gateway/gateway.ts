@@ -1,5 +1,6 @@
 import { type ClientInfo } from '../mcp/frames/protocol.ts';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { defined } from '../core/defined.ts';
 
 import { EarpieceError } from '../core/errors.ts';
@@ -61,10 +62,19 @@ export type Gateway = {
 export type Closed = { readonly reason: 'client_ended' | 'upstream_failed' | 'closed'; readonly detail: string };
 
 /**
- * How long a server may continue after its client disconnects during an open request. The time is short, because without a
- * gateway the server's stdin would end at once.
+ * How long a server may continue after its client disconnects during an open request. The time is short, because some clients
+ * kill the gateway after 2 or 3 s, and then nothing ends a server that ignores the end of its stdin.
  */
 const BUSY_GRACE_MS = 1_200;
+
+/** How much of `BUSY_GRACE_MS` passes before the server's stdin ends. In the rest, the server may end by itself. */
+const BUSY_MS = 900;
+
+/**
+ * How long the gateway, after its client has ended its input, passes on what it has received. A server that `npx` starts may need
+ * several seconds until it reads its first request.
+ */
+const HOLDING_MS = 10_000;
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { front, upstreams } = options;
@@ -114,20 +124,33 @@ function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' },
   settling.hasDied = () => isOrphan(parent);
   let closing: Promise<void> | undefined;
   const close = (reason: Closed['reason'], detail: string, graceMs?: number): Promise<void> => {
-    const clientEnded = reason === 'client_ended';
-    if (clientEnded) settling.clientEnded();
-    const stopped = endpoint.close({ clientEnded, ...defined({ graceMs }) });
+    const stopped = endpoint.close(defined({ graceMs }));
     closing ??= stopped.then(() => {
       client.close();
       return resolve({ reason, detail });
     });
     return closing;
   };
+  /** Answers what the client sent before it ended its input, as a server without a gateway does. Then ends the gateway. */
+  const end = async (why: string): Promise<void> => {
+    settling.clientEnded();
+    endpoint.clientEnded();
+    const during = async (ms: number, isGoing: () => boolean): Promise<number> => {
+      const beganAt = performance.now();
+      const tookMs = (): number => performance.now() - beganAt;
+      const mayRead = (): boolean => client.reads && process.ppid === parent && closing === undefined;
+      while (isGoing() && mayRead() && tookMs() < ms) await sleep(10);
+      return tookMs();
+    };
+    await during(HOLDING_MS, () => endpoint.holding);
+    const busyMs = await during(BUSY_MS, () => endpoint.holding || endpoint.busy);
+    await close('client_ended', why, endpoint.busy ? BUSY_GRACE_MS - busyMs : undefined);
+  };
   const client = new StdioClient({ input: front.input ?? process.stdin, output: front.output ?? process.stdout }, settling, {
     frame: (frame) => endpoint.fromClient(frame),
     tooLong: (frame) => endpoint.clientFrameTooLong(frame),
     drain: () => endpoint.resume(),
-    end: (why) => void close('client_ended', why, endpoint.busy ? BUSY_GRACE_MS : undefined),
+    end: (why) => void end(why),
   });
   const endpoint = make({
     key: 'stdio',

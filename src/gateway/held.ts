@@ -23,6 +23,10 @@ export class Held {
     this.#requests.set(request.id, { request, timer });
   }
 
+  get size(): number {
+    return this.#requests.size;
+  }
+
   has(id: string): boolean {
     return this.#requests.has(id);
   }

@@ -4,7 +4,6 @@ import {
   errorFrame,
   frameOf,
   param,
-  resultFrame,
   sound,
   type Frame,
   type Note,
@@ -15,24 +14,19 @@ import {
   clientInfoOf,
   INTERNAL_ERROR,
   INVALID_PARAMS,
-  isStateless,
   METHOD_NOT_FOUND,
   STATELESS_SINCE,
   toolOf,
   versionOf,
-  type ClientInfo,
 } from '../mcp/frames/protocol.ts';
-import type { TooLong } from '../mcp/link.ts';
-import type { MakeLink } from '../mcp/links.ts';
+import type { StopOptions, TooLong } from '../mcp/link.ts';
 import type { Upstream } from '../mcp/upstream.ts';
 import { withoutId } from './failing.ts';
 import { Peer } from './peer.ts';
 import type { Outgoing } from './riding/carry.ts';
-import type { GuardedRider } from './riding/guarded.ts';
-import { profileOf, type Profile } from './riding/profiles.ts';
+import { profileOf } from './riding/profiles.ts';
 import type { Connection } from './riding/rider.ts';
-import type { Settling } from './riding/settling.ts';
-import { refuseTooLong, type Channel, type CloseOptions, type Endpoint } from './session.ts';
+import { refuseTooLong, type Endpoint, type SessionOptions } from './session.ts';
 import { Asking } from './several/asking.ts';
 import { SharedCatalog } from './several/catalog.ts';
 import { crossed } from './several/crossing.ts';
@@ -43,19 +37,14 @@ import { Refusal } from './several/refusal.ts';
 import { Router } from './several/router.ts';
 import { PATIENCE, Starting, within, type Patience } from './several/starting.ts';
 import { Subscriptions } from './several/subscriptions.ts';
-import { welcome, type Welcome } from './several/welcome.ts';
+import { ownResult, welcome, type Welcome } from './several/welcome.ts';
 import { isAnswer } from './unasked.ts';
 
-export type MultiplexOptions = {
+export type MultiplexOptions = Pick<
+  SessionOptions,
+  'link' | 'rider' | 'settling' | 'channel' | 'report' | 'key' | 'session' | 'profile'
+> & {
   readonly upstreams: readonly Upstream[];
-  readonly link: MakeLink;
-  readonly rider: GuardedRider;
-  readonly settling: Settling;
-  readonly channel: Channel;
-  readonly report: (line: string) => void;
-  readonly key: string;
-  readonly session?: string;
-  readonly profile?: (client: ClientInfo | undefined) => Profile;
   /** The separator between a server's name and the name of its tool or prompt. `__` by default. */
   readonly separator?: string;
   /** How long the client waits for each server. */
@@ -91,6 +80,8 @@ export class Multiplex implements Endpoint {
   /** The log level that the client requested. Servers that become ready later get this level too. */
   #level: string | undefined;
   #closed = false;
+  /** The number of requests that are not passed on, refused or answered yet. */
+  #handling = 0;
   #saidWithoutId = false;
 
   constructor(options: MultiplexOptions) {
@@ -153,6 +144,14 @@ export class Multiplex implements Endpoint {
     return this.#router.waiting + this.#catalog.waiting > 0;
   }
 
+  get holding(): boolean {
+    return this.#handling > 0 || this.#router.holding;
+  }
+
+  clientEnded(): void {
+    for (const peer of this.#peers) peer.clientEnded();
+  }
+
   start(): void {
     for (const peer of this.#peers) peer.run();
   }
@@ -192,7 +191,7 @@ export class Multiplex implements Endpoint {
     for (const peer of this.#peers) peer.continue();
   }
 
-  async close(options?: CloseOptions): Promise<void> {
+  async close(options?: StopOptions): Promise<void> {
     this.#starting.end();
     await Promise.all(this.#peers.map((peer) => peer.close(options)));
     if (this.#closed) return;
@@ -203,6 +202,7 @@ export class Multiplex implements Endpoint {
 
   async #request(frame: Request): Promise<void> {
     this.#router.forget(frame.id);
+    this.#handling += 1;
     try {
       // No `await` if the client is known, because a cancel may follow immediately and must find the request.
       if (!this.#met) await this.#meet(frame);
@@ -210,6 +210,8 @@ export class Multiplex implements Endpoint {
     } catch (error) {
       const code = error instanceof Refusal ? error.code : INTERNAL_ERROR;
       this.#send({ bytes: errorFrame(frame.id, code, error instanceof Error ? error.message : String(error)) });
+    } finally {
+      this.#handling -= 1;
     }
   }
 
@@ -387,11 +389,7 @@ export class Multiplex implements Endpoint {
   }
 
   #result(request: Request, result: object): void {
-    const stateless = isStateless(request);
-    const more = stateless
-      ? { resultType: 'complete', ...(request.method === 'server/discover' && { ttlMs: 0, cacheScope: 'private' }) }
-      : {};
-    this.#send({ bytes: resultFrame(request.id, { ...result, ...more }) });
+    this.#send({ bytes: ownResult(request, result) });
   }
 
   #send(out: Outgoing): boolean {

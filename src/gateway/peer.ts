@@ -5,8 +5,9 @@ import { frameOf, sound, type Failure, type Frame, type Success } from '../mcp/f
 import type { GuardedRider } from './riding/guarded.ts';
 import { parsed, stringAt, valueAt } from '../mcp/frames/json.ts';
 import { isWelcome, type Generation } from '../mcp/handshake.ts';
+import type { StopOptions } from '../mcp/link.ts';
 import type { Connection, UpstreamEvent } from './riding/rider.ts';
-import { Session, type CloseOptions } from './session.ts';
+import { Session } from './session.ts';
 import { Settling } from './riding/settling.ts';
 import type { MakeLink } from '../mcp/links.ts';
 import type { Introduction } from './several/introduction.ts';
@@ -153,7 +154,15 @@ export class Peer {
     this.#session.resume();
   }
 
-  close(options?: CloseOptions): Promise<void> {
+  get holding(): boolean {
+    return this.#session.holding;
+  }
+
+  clientEnded(): void {
+    this.#session.clientEnded();
+  }
+
+  close(options?: StopOptions): Promise<void> {
     return this.#session.close(options);
   }
 

@@ -5,7 +5,7 @@ import { failing } from './failing.ts';
 import { Held } from './held.ts';
 import { Questions } from './questions.ts';
 import { SetUp } from './set-up.ts';
-import { concernsTools, ToolCalls, type Open } from './tool-calls.ts';
+import { concernsTools, isAwaited, isOwn, ToolCalls, type Open } from './tool-calls.ts';
 import {
   asLine,
   errorFrame,
@@ -190,7 +190,7 @@ export class Relay {
     this.#answering.cancel(id);
   }
 
-  /** Records that the client reads nothing more. Open calls are still answered, but without notifications. */
+  /** Records that the client has ended its input. Open calls are still answered, but without notifications. */
   clientEnded(): void {
     this.#answering.clientEnded();
   }
@@ -239,9 +239,15 @@ export class Relay {
     for (const { id } of this.#held.take()) this.#lost(id, why);
   }
 
-  /** Whether the client or the gateway waits for an answer. */
+  /** Whether the client or the gateway waits for an answer. A stream that stays open does not count. */
   get busy(): boolean {
-    return this.#open.size > 0 || this.#questions.pending;
+    return this.#questions.pending || [...this.#open.values()].some(isAwaited);
+  }
+
+  /** Whether a request or an answer waits for the rider, or a request waits for the start of the server. */
+  get holding(): boolean {
+    const isStarting = this.#held.size > 0 || (this.busy && !this.#unanswered.hasAnswered);
+    return isStarting || !this.#serverLane.idle || !this.#clientLane.idle || [...this.#open.values()].some(isOwn);
   }
 
   close(): void {

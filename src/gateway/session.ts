@@ -29,11 +29,12 @@ export interface Endpoint {
   resume(): void;
   /** Whether the client waits for an answer. */
   readonly busy: boolean;
-  close(options?: CloseOptions): Promise<void>;
+  /** Whether the gateway still holds a request or an answer, for example until its server has started. */
+  readonly holding: boolean;
+  /** Records that the client may read nothing more, so results that arrive from now on carry no notifications. */
+  clientEnded(): void;
+  close(options?: StopOptions): Promise<void>;
 }
-
-/** `clientEnded`: the client reads nothing more, so results that arrive from now on carry no notifications. */
-export type CloseOptions = StopOptions & { readonly clientEnded?: boolean };
 
 /** A session's channel to its client. */
 export type Channel = {
@@ -130,8 +131,15 @@ export class Session implements Endpoint {
     return this.#relay.busy;
   }
 
-  async close(options?: CloseOptions): Promise<void> {
-    if (options?.clientEnded) this.#relay.clientEnded();
+  get holding(): boolean {
+    return this.#relay.holding;
+  }
+
+  clientEnded(): void {
+    this.#relay.clientEnded();
+  }
+
+  async close(options?: StopOptions): Promise<void> {
     await this.#link.stop(options);
     this.#relay.close();
   }

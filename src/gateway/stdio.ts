@@ -25,6 +25,7 @@ export class StdioClient {
   /** The frames since the last write. The next microtask sends these frames with one write. */
   #batch: Outgoing[] = [];
   #ended = false;
+  #broken = false;
 
   constructor(streams: StdioStreams, settling: Settling, events: StdioClientEvents) {
     this.#streams = streams;
@@ -41,7 +42,10 @@ export class StdioClient {
       },
       tooLong: this.#events.tooLong,
     });
-    output.on('error', (error) => this.#end(`stdout: ${reasonOf(error)}`));
+    output.on('error', (error) => {
+      this.#broken = true;
+      this.#end(`stdout: ${reasonOf(error)}`);
+    });
     output.on('drain', () => this.#events.drain());
     input.on('data', (chunk: Buffer) => lines.push(chunk));
     input.on('error', (error) => this.#end(`stdin: ${reasonOf(error)}`));
@@ -49,6 +53,11 @@ export class StdioClient {
       lines.end();
       this.#end('stdin ended');
     });
+  }
+
+  /** Whether the client may read more, as far as this end of the pipe knows. */
+  get reads(): boolean {
+    return !this.#broken;
   }
 
   /**

@@ -3,7 +3,7 @@
  * refuses, and passes all other calls.
  */
 import { frameOf, type Frame, type Note, type Request } from '../mcp/frames/frame.ts';
-import { toolOf } from '../mcp/frames/protocol.ts';
+import { staysOpen, toolOf } from '../mcp/frames/protocol.ts';
 import { refusal, withoutId } from './failing.ts';
 import type { OpenCall, Outgoing } from './riding/carry.ts';
 import type { GuardedRider } from './riding/guarded.ts';
@@ -16,6 +16,12 @@ export type Open =
   | { readonly kind: 'own'; readonly call: OpenCall; readonly request: Request }
   | { readonly kind: 'list'; readonly connection: Connection; readonly request: Request }
   | { readonly kind: 'other'; readonly request: Request; cursor?: string };
+
+/** Whether the client waits for the answer to the request. A stream has no answer until it ends. */
+export const isAwaited = (open: Open): boolean => open.kind !== 'other' || !staysOpen(open.request);
+
+/** Whether the gateway itself answers the request. */
+export const isOwn = ({ kind }: Open): boolean => kind === 'own';
 
 export type ToolCallsOptions = {
   readonly server: string;

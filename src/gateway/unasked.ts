@@ -36,6 +36,12 @@ export class Unasked {
 /** The ids of a server's open requests. An id is counted as often as it was sent, because a client may use an id twice. */
 export class Unanswered {
   readonly #times = new Map<string, number>();
+  #hasAnswered = false;
+
+  /** Whether the server has answered a request since the last `clear`. */
+  get hasAnswered(): boolean {
+    return this.#hasAnswered;
+  }
 
   add(id: string): void {
     this.#times.set(id, (this.#times.get(id) ?? 0) + 1);
@@ -51,6 +57,7 @@ export class Unanswered {
     if (times === undefined) return false;
     if (times > 1) this.#times.set(id, times - 1);
     else this.#times.delete(id);
+    this.#hasAnswered = true;
     return true;
   }
 
@@ -59,6 +66,7 @@ export class Unanswered {
   }
 
   clear(): void {
+    this.#hasAnswered = false;
     this.#times.clear();
   }
 }

@@ -14,6 +14,11 @@ export class Lane<T> {
     this.#emit = emit;
   }
 
+  /** Whether no value waits. */
+  get idle(): boolean {
+    return !this.#draining;
+  }
+
   push(value: Awaitable<T | undefined>): void {
     if (value === undefined) return;
     if (!this.#draining && !(value instanceof Promise)) return this.#emit(value);

@@ -34,6 +34,11 @@ export class Router {
     return this.#routed.size;
   }
 
+  /** Whether a request waits for the rider or for the restart of its server. */
+  get holding(): boolean {
+    return [...this.#routed.values()].some(({ peer }) => peer.holding);
+  }
+
   /** Returns the server that got the client's request with this id. */
   peerOf(id: string): Peer | undefined {
     return this.#routed.get(id)?.peer;

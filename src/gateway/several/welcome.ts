@@ -1,5 +1,6 @@
-/** The gateway's answer to the handshake with a client of several servers. */
-import { LEGACY_VERSION, LEGACY_VERSIONS } from '../../mcp/frames/protocol.ts';
+/** The gateway's own answers to a client of several servers. */
+import { resultFrame, type Request } from '../../mcp/frames/frame.ts';
+import { isStateless, LEGACY_VERSION, LEGACY_VERSIONS } from '../../mcp/frames/protocol.ts';
 import type { Peer } from '../peer.ts';
 
 export type Welcome = { readonly instructions?: string } & Readonly<Record<string, unknown>>;
@@ -29,6 +30,17 @@ export function welcome(
     serverInfo: { name: 'earpiece', version: '1', title: titleOf(peers) },
     ...(parts.length > 0 && { instructions: parts.join('\n\n') }),
   };
+}
+
+/** Makes the frame of a result that the gateway gives in place of the servers. */
+export function ownResult(request: Request, result: object): Buffer {
+  if (!isStateless(request)) return resultFrame(request.id, result);
+  const isDiscovery = request.method === 'server/discover';
+  return resultFrame(request.id, {
+    ...result,
+    resultType: 'complete',
+    ...(isDiscovery && { ttlMs: 0, cacheScope: 'private' }),
+  });
 }
 
 const titleOf = (peers: readonly Peer[]): string =>

@@ -1,0 +1,128 @@
+/**
+ * Tests that the gateway answers the requests that a client wrote before it closed stdin, as the wrapped server does without a
+ * gateway.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CLI } from '../built.ts';
+import { untilDead } from '../gateway/raw-client.ts';
+import { proves } from '../verifies.ts';
+import { HttpGateway } from './http-gateway.ts';
+import { GatewayClient, Stage, textOf, type ToolResult } from './stage.ts';
+
+const HERE = 'shop/coder#main';
+const ECHO = join(import.meta.dirname, 'echo-server.ts');
+const SLOWLY = `sleep 2.5; exec "${process.execPath}" "${ECHO}"`;
+const HOST = join(import.meta.dirname, 'host.ts');
+
+/** How long the gateway waits for a server that has not started, if the client still runs. */
+const WAITS_MS = 10_000;
+
+const HELLO = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
+
+type Call = { readonly name: string; readonly arguments: object };
+
+const echo = (text: string, more: object = {}): Call => ({ name: 'echo', arguments: { text, ...more } });
+
+/** Writes a handshake and calls at once, closes stdin, and returns the texts of the results after the gateway has ended. */
+async function scripted(stage: Stage, args: readonly string[], calls: readonly Call[]): Promise<string[]> {
+  const client = new GatewayClient(stage, args, {});
+  const hello = client.begin('initialize', HELLO).answer;
+  client.send({ method: 'notifications/initialized' });
+  const answers = calls.map((call) => client.begin('tools/call', call).answer as Promise<ToolResult>);
+  client.process.stdin?.end();
+  const [results] = await Promise.all([Promise.all(answers), hello]);
+  expect(await client.exited).toBe(0);
+  return results.map(textOf);
+}
+
+describe('calls that a client wrote before it closed stdin are answered', () => {
+  proves('gateway:end-of-input');
+
+  it.each<[string, readonly string[], string]>([
+    ['by one server', [], 'echo'],
+    ['by one server that starts slowly', ['--', 'sh', '-c', SLOWLY], 'echo'],
+    ['by one of several servers', ['--servers', 'servers.json'], 'files__echo'],
+    ['by one of several servers that starts slowly', ['--servers', 'servers.json'], 'late__echo'],
+  ])('%s', async (_, args, name) => {
+    await using stage = new Stage();
+    const mcpServers = { files: { command: process.execPath, args: [ECHO] }, late: { command: 'sh', args: ['-c', SLOWLY] } };
+    stage.home('servers.json', JSON.stringify({ mcpServers }));
+    const calls = [echo('a'), echo('b', { delayMs: 300 })].map((call) => ({ ...call, name }));
+    expect(await scripted(stage, args, calls)).toEqual(['a', 'b']);
+  });
+
+  it('by a server over HTTP', async () => {
+    await using stage = new Stage();
+    await using server = await HttpGateway.start(stage);
+    const client = await stage.gateway({ args: ['--url', server.url] });
+    const { answer } = client.begin('tools/call', echo('a', { delayMs: 300 }));
+    client.process.stdin?.end();
+    expect(textOf((await answer) as ToolResult)).toBe('a');
+    expect(await client.exited).toBe(0);
+  });
+
+  it("by the gateway's own tool, but the answer does not count as read", async () => {
+    await using stage = new Stage();
+    const ear = await stage.open();
+    await ear.queue(HERE, { id: 'n', message: 'the build has ended' });
+    const [read, echoed] = await scripted(stage, [], [{ name: 'get_notifications', arguments: {} }, echo('a')]);
+    expect(read).toContain('the build has ended');
+    expect(echoed).toBe('a');
+    const next = await stage.gateway();
+    expect(textOf(await next.call('echo', { text: 'next' }))).toContain('the build has ended');
+  });
+
+  it('by a server that is being restarted', async () => {
+    await using stage = new Stage();
+    const client = await stage.gateway({
+      args: ['--', 'sh', '-c', `echo $$ >> pids; exec "${process.execPath}" "${ECHO}"`],
+    });
+    await client.call('echo', { text: 'first' });
+    process.kill(Number(readFileSync(join(stage.folder, 'pids'), 'utf8')), 'SIGKILL');
+    await expect.poll(() => client.stderr).toContain('trying again');
+    const { answer } = client.begin('tools/call', echo('a'));
+    client.process.stdin?.end();
+    expect(textOf((await answer) as ToolResult)).toBe('a');
+    expect(await client.exited).toBe(0);
+  });
+
+  it('by the gate, and the refused call does not reach the server', async () => {
+    await using stage = new Stage();
+    const ear = await stage.open();
+    await ear.queue(HERE, { id: 'n', level: 'critical', message: 'the production database is down' });
+    const [refused] = await scripted(stage, [], [echo('a')]);
+    expect(refused).toContain('the production database is down');
+    expect(stage.calls()).toEqual([]);
+    const next = await stage.gateway();
+    expect(textOf(await next.call('echo', { text: 'next' }))).toContain('the production database is down');
+  });
+});
+
+it('if the client is killed, the gateway does not wait for a server that has not answered yet, and no process stays', async () => {
+  proves('gateway:no-orphans');
+  await using stage = new Stage();
+  const server = ['sh', '-c', 'read -r frame; echo $$ > pid; exec sleep 60'];
+  const host = spawn(process.execPath, [HOST, CLI, 'gateway', '--', ...server], {
+    cwd: stage.folder,
+    env: stage.env(),
+    stdio: 'pipe',
+  });
+  let said = '';
+  host.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+  for (const frame of [
+    { id: 1, method: 'initialize', params: HELLO },
+    { id: 2, method: 'tools/call', params: echo('a') },
+  ])
+    host.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`);
+  const pid = join(stage.folder, 'pid');
+  await expect.poll(() => existsSync(pid) && readFileSync(pid, 'utf8')).toMatch(/^\d+\n$/);
+  await expect.poll(() => said).toMatch(/^gateway \d+$/m);
+  const pids = [Number(/gateway (\d+)/.exec(said)![1]), Number(readFileSync(pid, 'utf8'))];
+  const killed = performance.now();
+  host.kill('SIGKILL');
+  for (const each of pids) expect(await untilDead(each)).toBe(true);
+  expect(performance.now() - killed).toBeLessThan(WAITS_MS / 2);
+});

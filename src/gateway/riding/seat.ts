@@ -36,7 +36,8 @@ export class Seat {
   readonly missed = new Set<string>();
   readonly #settling = new Set<Promise<unknown>>();
   #mark: string | undefined;
-  #untold: UpstreamEvent[] = [];
+  /** The kept events. A server can fail any number of times, so only its newest state and its newest instructions are kept. */
+  readonly #untold = new Map<string, UpstreamEvent>();
   #refused: { readonly error: NoConversation; readonly until: number } | undefined;
 
   constructor(connection: Connection, options: InboxRiderOptions, client?: Seat) {
@@ -75,19 +76,22 @@ export class Seat {
 
   /**
    * Resolves to the conversation that hears an event about a server. If no call has named the conversation yet, keeps the event
-   * and resolves to undefined.
+   * in place of an earlier event about the same server, and resolves to undefined.
    */
   async hearing(event: UpstreamEvent): Promise<Conversation | undefined> {
     const conversation = await this.conversation();
     if (!this.identity.untilCall || this.#attendance.hasBegun(conversation)) return conversation;
-    this.#untold.push(event);
+    const { server, state } = event;
+    const about = JSON.stringify([server, state === 'introduced']);
+    this.#untold.delete(about); // The map returns its events in the order in which they were set.
+    this.#untold.set(about, event);
     return undefined;
   }
 
   /** Returns the kept events, and forgets them. The caller reports the events to the conversation. */
   takeUntold(): readonly UpstreamEvent[] {
-    const untold = this.#untold;
-    this.#untold = [];
+    const untold = [...this.#untold.values()];
+    this.#untold.clear();
     return untold;
   }
 

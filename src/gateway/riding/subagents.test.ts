@@ -120,6 +120,28 @@ it('a session hears an event about a server, even if only its sub-agent has call
   await inbox.close();
 });
 
+it('a session hears only the newest state of a server that failed again and again before the first call', async () => {
+  proves('hosts:codex-sessions');
+  const { inbox, rider, client, main } = codex();
+  rider.opened(client);
+  await rider.idle();
+  for (const server of ['files', 'search'])
+    for (let times = 0; times < 50; times++)
+      for (const state of ['reconnected', 'disconnected'] as const)
+        rider.upstream({ server, state, detail: `${times}` }, client.key);
+  rider.upstream({ server: 'search', state: 'introduced', detail: 'Search first.' }, client.key);
+  await rider.idle();
+  await rider.before(main, call('1'));
+  await rider.idle();
+  const items = await inbox.store.items(LOG, { kind: 'latest', limit: 100 });
+  expect(items.map(({ notification }) => notification.message).toSorted()).toEqual([
+    'MCP server `files` has disconnected: 49',
+    'MCP server `search` has disconnected: 49',
+    expect.stringContaining('MCP server `search` started late'),
+  ]);
+  await inbox.close();
+});
+
 it('a session hears an event about a server once, although its client has its own connection', async () => {
   proves('hosts:codex-sessions');
   const { inbox, rider, client, main } = codex();

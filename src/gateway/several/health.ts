@@ -6,8 +6,8 @@ export class Health {
   readonly #rider: GuardedRider;
   /** The servers that were reported to the agent as not working. */
   readonly #bad = new Set<string>();
-  /** Events from before the client identified itself. */
-  readonly #early: UpstreamEvent[] = [];
+  /** The newest event about each server from before the client identified itself. */
+  readonly #early = new Map<string, UpstreamEvent>();
   #agent: Connection['key'] | undefined;
 
   constructor(rider: GuardedRider) {
@@ -17,11 +17,12 @@ export class Health {
   /** Sends the kept events to the agent. Later events are sent at once. */
   begin(agent: Connection['key']): void {
     this.#agent = agent;
-    for (const event of this.#early.splice(0)) this.tell(event);
+    for (const event of this.#early.values()) this.tell(event);
+    this.#early.clear();
   }
 
   tell(event: UpstreamEvent): void {
-    if (this.#agent === undefined) return void this.#early.push(event);
+    if (this.#agent === undefined) return void this.#early.set(event.server, event);
     const bad = event.state === 'failed' || event.state === 'disconnected';
     if (bad === this.#bad.has(event.server)) return;
     if (bad) this.#bad.add(event.server);

@@ -254,3 +254,15 @@ describe('the MCP tool for hooks', { timeout: 120_000 }, () => {
     expect(sh(shell, 'mcp claude s4 UserPromptSubmit').stdout).toContain('WORD for s4');
   });
 });
+
+it('with interrupt = "after", a hook still refuses the calls of an agent and of its sub-agents', async () => {
+  await using shell = new Shell('interrupt = "after"');
+  const before = (more: object): Promise<string> => {
+    const input = { session_id: 's1', cwd: shell.folder, hook_event_name: 'PreToolUse', tool_name: 'Bash', ...more };
+    return shell.says(['hook', 'claude'], { input: JSON.stringify(input) });
+  };
+  expect(await before({})).toBe('');
+  await stop(shell, 'claude-code');
+  expect(await before({ agent_id: 'a1' })).toContain('"permissionDecision":"deny"');
+  expect(await before({})).toContain('do not deploy');
+});

@@ -222,7 +222,7 @@ async function beforeTool(
 }
 
 async function refuses(conversation: Conversation, call: RefusedCall): Promise<Attended> {
-  // A hook can only refuse a call. If the policy withholds results, the gateway withholds them.
+  // A hook can only refuse a call, so the hooks ignore `policy.interrupt`. A gateway withholds results.
   const refusal = await conversation.refuse(call);
   if (refusal === undefined) return NOTHING;
   const answer: Answer = { kind: 'deny', text: refusal.text };
@@ -230,7 +230,7 @@ async function refuses(conversation: Conversation, call: RefusedCall): Promise<A
 }
 
 /**
- * Denies a sub-agent's call while the gate is up. The text leaves out the interrupt, which the main agent reads in its own
+ * Denies a sub-agent's call while the gate is up, also if `policy.interrupt` is `after` (see `refuses`). The text leaves out the interrupt, which the main agent reads in its own
  * context.
  */
 async function refusesSubagent(conversation: Conversation): Promise<Attended> {

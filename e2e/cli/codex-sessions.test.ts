@@ -3,9 +3,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { HttpGateway, type HttpClient } from '../delivery/http-gateway.ts';
+import { textOf, type ToolResult } from '../delivery/stage.ts';
 import { HttpProcess } from '../gateway/servers.ts';
 import { proves } from '../verifies.ts';
 import type { Order, Said } from './app-server.ts';
@@ -89,45 +89,11 @@ class AppServer implements AsyncDisposable {
   }
 }
 
-/** Returns the URL of a gateway. */
-async function heardOf(stderr: Readable): Promise<string> {
-  for await (const line of createInterface({ input: stderr })) {
-    const url = /listening on (\S+)/.exec(line)?.[1];
-    if (url !== undefined) return url;
-  }
-  throw new Error('the gateway ended before it listened');
-}
-
-/** One client over HTTP for all sessions. */
-class HttpClient {
-  readonly #url: string;
-  #headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-  #opened: Promise<void> | undefined;
-
-  constructor(url: string) {
-    this.#url = url;
-  }
-
-  async call(sessionId: string): Promise<string> {
-    await (this.#opened ??= this.#open());
-    const params = { _meta: { sessionId, threadId: sessionId }, name: 'test_simple_text', arguments: {} };
-    return (await this.#post({ id: 2, method: 'tools/call', params })).text();
-  }
-
-  async #open(): Promise<void> {
-    const clientInfo = { name: 'codex-mcp-client', version: '0.169.0' };
-    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
-    const answer = await this.#post({ id: 1, method: 'initialize', params });
-    await answer.text();
-    const session = answer.headers.get('mcp-session-id');
-    if (session !== null) this.#headers = { ...this.#headers, 'mcp-session-id': session };
-    await this.#post({ method: 'notifications/initialized' });
-  }
-
-  #post(frame: object): Promise<Response> {
-    return fetch(this.#url, { method: 'POST', headers: this.#headers, body: JSON.stringify({ jsonrpc: '2.0', ...frame }) });
-  }
-}
+/** Calls a tool for a session, through one client over HTTP for all sessions. */
+const callOver = async (client: HttpClient, sessionId: string): Promise<string> => {
+  const params = { _meta: { sessionId, threadId: sessionId }, name: 'test_simple_text', arguments: {} };
+  return textOf((await client.request('tools/call', params)) as ToolResult);
+};
 
 /** A hostile server. It sends requests with the id of another session, and puts this id into its answers. */
 const FORGER = `
@@ -248,20 +214,14 @@ describe('sessions of one Codex process', { timeout: 60_000 }, () => {
     await using shell = new Shell();
     await using upstream = kind === 'HTTP' ? await HttpProcess.start([FIXTURE, 'http']) : undefined;
     const server = upstream === undefined ? ['--', process.execPath, FIXTURE, 'stdio'] : ['--url', upstream.url];
-    const gateway = shell.begin(['gateway', '--http', '--port', '0', ...server]);
-    try {
-      const url = await heardOf(gateway.process.stderr);
-      const client = new HttpClient(url);
-      for (const session of [S1, S2]) await client.call(session);
-      expect(await shell.says(['send', '--to', 'shop/*', 'WORD-ALL'])).toContain('2');
-      await shell.says(['send', '--to', `shop/codex#${S2}`, 'WORD-TWO']);
-      const heard = [await client.call(S1), await client.call(S2), await client.call(S1)];
-      expect(times(heard, 'WORD-ALL')).toEqual([1, 1, 0]);
-      expect(times(heard, 'WORD-TWO')).toEqual([0, 1, 0]);
-    } finally {
-      gateway.process.kill();
-      await gateway.ended;
-    }
+    await using gateway = await HttpGateway.start(shell, {}, server);
+    const client = await gateway.client('codex-mcp-client');
+    for (const session of [S1, S2]) await callOver(client, session);
+    expect(await shell.says(['send', '--to', 'shop/*', 'WORD-ALL'])).toContain('2');
+    await shell.says(['send', '--to', `shop/codex#${S2}`, 'WORD-TWO']);
+    const heard = [await callOver(client, S1), await callOver(client, S2), await callOver(client, S1)];
+    expect(times(heard, 'WORD-ALL')).toEqual([1, 1, 0]);
+    expect(times(heard, 'WORD-TWO')).toEqual([0, 1, 0]);
   });
 
   it('hear their own notifications if a command of an agent has started the shared server', async () => {

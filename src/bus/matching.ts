@@ -1,6 +1,6 @@
 /** Decides which subscribers get an event, and which key the event has. Pure. */
 import { severityRank, type Event } from '../core/event.ts';
-import { checksum } from '../core/checksum.ts';
+import { shortened } from '../core/checksum.ts';
 import type { Json } from '../core/json.ts';
 import type { Subscriber, SubscriberSet } from './subscriber.ts';
 
@@ -77,7 +77,7 @@ export function keyOf({ id, batching }: Subscriber, event: Event): string | unde
   if (batching.dedupeKey === undefined) return undefined;
   let key = isFromOutside(event) ? `${event.source}:${id}` : id;
   for (const part of batching.dedupeKey) key += `:${textOf(valueAt(part, event))}`;
-  return key.length <= KEY_CHARS ? key : `${key.slice(0, KEY_CHARS - 17)}~${checksum(key)}`;
+  return shortened(key, KEY_CHARS);
 }
 
 const KEY_CHARS = 250;

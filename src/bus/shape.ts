@@ -1,7 +1,7 @@
 /** Makes the notifications that a subscriber queues for events. Pure. */
 import { defined } from '../core/defined.ts';
 import { kindOf, levelOf, messageOf, notificationIdOf, type Event } from '../core/event.ts';
-import { checksum } from '../core/checksum.ts';
+import { shortened } from '../core/checksum.ts';
 import { levelRank, LIMITS, type Deliver, type Level, type NotificationInput, type Subscribed } from '../core/notification.ts';
 import { isFromOutside } from './matching.ts';
 import { dataOf, type Tally } from './storm.ts';
@@ -75,7 +75,7 @@ export function shapeRest(subscriber: Subscriber, event: Event, more: Tally): Sh
   return {
     input: {
       ...rest,
-      id: `${id.length <= ID_CHARS ? id : `${id.slice(0, ID_CHARS - 17)}~${checksum(id)}`}~rest`,
+      id: `${shortened(id, ID_CHARS)}~rest`,
       message: `more ${event.type} events, not listed here`,
       key: restKeyOf(subscriber),
       count: more.total,

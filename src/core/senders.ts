@@ -1,5 +1,5 @@
 /** Separates the events and keys of different senders, such as tokens, webhooks and agents. Pure. */
-import { checksum } from './checksum.ts';
+import { checksum, shortened } from './checksum.ts';
 import type { EventInput } from './event.ts';
 import { LIMITS } from './notification.ts';
 
@@ -28,7 +28,5 @@ export function keyOfSender(key: string, sender: string): string {
  * same id only if both parts are equal. The first space separates the parts, because spaces in the source are escaped.
  */
 export function idOfSender({ source, id = '' }: Pick<EventInput, 'source' | 'id'>): string {
-  const both = `${source.replaceAll(/[% ]/gu, encodeURIComponent)} ${id}`;
-  const { idChars } = LIMITS;
-  return both.length <= idChars ? both : `${both.slice(0, idChars - 17)}~${checksum(both)}`;
+  return shortened(`${source.replaceAll(/[% ]/gu, encodeURIComponent)} ${id}`, LIMITS.idChars);
 }

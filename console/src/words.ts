@@ -97,19 +97,18 @@ const LONG: Readonly<Record<Force, string>> = {
 export const receiptSays = (receipt: string, by: string | null): string =>
   receipt === 'read' && by !== null ? markedBy(by) : receipt.replaceAll('_', ' ');
 
+type Sent = { readonly person: string | null; readonly sender: string | null };
+
+/** Names the producer that sent a notification. The notification of a subscriber has no such producer. */
+export function producerOf({ person, sender }: Sent): string {
+  if (person !== null) return visible(person);
+  return sender === null ? 'an unnamed producer' : `the agent ${visible(sender)}`;
+}
+
 /** Names the sender of a notification. Only a notification of a subscriber, which the bus made, is from the system. */
-export function senderSays({
-  person,
-  sender,
-  subscriber,
-}: {
-  readonly person: string | null;
-  readonly sender: string | null;
-  readonly subscriber: string | null;
-}): string {
-  if (person !== null) return `from ${visible(person)}`;
-  if (sender !== null) return `from the agent ${visible(sender)}`;
-  return subscriber === null ? 'from an unnamed producer' : 'system';
+export function senderSays(sent: Sent & { readonly subscriber: string | null }): string {
+  const isMade = sent.subscriber !== null && sent.person === null && sent.sender === null;
+  return isMade ? 'system' : `from ${producerOf(sent)}`;
 }
 
 /** Describes the effect of the next carrier on a notification that the carrier does not take. */

@@ -18,7 +18,7 @@ import { client } from '../state/server.ts';
 import { soon } from '../state/soon.ts';
 import { visible } from '../state/text.ts';
 import type { StoryItem } from '../types.ts';
-import { NEXT_CARRIER, receiptSays, senderSays } from '../words.ts';
+import { NEXT_CARRIER, producerOf, receiptSays } from '../words.ts';
 
 export function WhyPanel({
   id,
@@ -121,7 +121,7 @@ function Story({
         </Fact>
         <Fact name="rule">
           {n.subscriber === null ? (
-            `sent ${senderSays(n).replace(/^from/u, 'by')}`
+            `sent by ${producerOf(n)}`
           ) : (
             <a href={to.settings('notifications', { find: n.subscriber })}>{`subscriber ${n.subscriber}`}</a>
           )}

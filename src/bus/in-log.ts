@@ -22,7 +22,7 @@ const TRIES = 20;
  * How many of the newest unread notifications are searched for a notification that a summary has counted. Each event of a burst
  * repeats this search, for example for each of a thousand restored files.
  */
-const UNREAD_SEARCHED = 100;
+const SEARCHED_PER_EVENT = 100;
 
 export class InLog {
   readonly #inbox: Inbox;
@@ -44,7 +44,7 @@ export class InLog {
     const why = { by: this.#subscriber, reason };
     const ids = new Set<string>();
     for (const log of await this.#logs()) {
-      const pending = await this.#inbox.pending(log, key, UNREAD_SEARCHED);
+      const pending = await this.#inbox.pending(log, key, SEARCHED_PER_EVENT);
       const mine = pending.filter((item) => address.kind !== 'conversation' || item.audience === address.conversation);
       for (const id of new Set(mine.map((item) => item.id)))
         for (const { result } of await this.#inbox.withdraw(log, { id }, why))

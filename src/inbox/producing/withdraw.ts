@@ -10,7 +10,7 @@ import { callersKeys, mayTakeBack } from './inside.ts';
 type Why = { readonly by: string; readonly reason: string };
 
 /** How many of the newest unread notifications are searched for a key, because stores index only the keys of open ones. */
-const UNREAD_SEARCHED = 1_000;
+const SEARCHED_PER_KEY = 1_000;
 
 /**
  * Withdraws one notification by its id, or all notifications of a key that are open or were only counted in a summary. A
@@ -48,7 +48,7 @@ export async function pendingWithKey(
   { store }: Pick<Context, 'store'>,
   log: LogKey,
   key: string,
-  searched = UNREAD_SEARCHED,
+  searched = SEARCHED_PER_KEY,
 ): Promise<readonly Item[]> {
   const unread = await store.items(log, { kind: 'unread', limit: searched });
   const counted = unread.filter((item) => item.notification.key === key && isOnlyCounted(item));

@@ -9,7 +9,7 @@ import type { Answer, CommandLine } from '../command-line.ts';
 import { missingDatabase, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { rows } from '../findings.ts';
-import { setupFindings } from '../setup/checks.ts';
+import { setupFindings, type HostFinding } from '../setup/checks.ts';
 import { ago, print, printJson } from '../terminal.ts';
 import { verified, wayOutOf } from '../verified.ts';
 import { VERSION } from '../version.ts';
@@ -61,7 +61,7 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
     ...heldSubscribers(config),
   ];
   const setup = await setupFindings(options);
-  const isConnected = setup.some(({ ok, advice }) => ok && advice === undefined);
+  const isConnected = setup.some(({ has }) => has !== undefined);
   let isOpen = true;
   try {
     const missing = missingDatabase(options, config);
@@ -80,14 +80,14 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
     findings.push({ what: 'store', value: error.message, ok: false });
     isOpen = false;
   }
-  findings.push(...(isOpen ? setup : setup.map(unconnected)), ...codexTerminalsOf(process.cwd()));
+  findings.push(...setup.map((finding) => shown(finding, isOpen)), ...codexTerminalsOf(process.cwd()));
   return findings;
 }
 
-/** Marks an agent with working hooks as not connected, because no notification arrives without the store. */
-function unconnected(finding: Finding): Finding {
-  if (!finding.ok || finding.advice !== undefined) return finding;
-  const value = `${finding.value.replace(' is connected: ', ' has ')}, but no notification arrives, because the store cannot be used`;
+/** Without the store, no notification arrives, so an agent with working hooks is not connected. */
+function shown({ has, ...finding }: HostFinding, isOpen: boolean): Finding {
+  if (isOpen || has === undefined) return finding;
+  const value = `${has}, but no notification arrives, because the store cannot be used`;
   return { ...finding, value, ok: false, advice: 'first solve the problem of the store, which is named above' };
 }
 

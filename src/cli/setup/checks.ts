@@ -26,9 +26,12 @@ import { CALLS_TOOLS, oursHere, placeHere, short } from './here.ts';
 import { otherVariables } from './other-variables.ts';
 import { brokenFiles, goneOf, serverFindings, repairing } from './server-checks.ts';
 
-export async function setupFindings(options: GlobalOptions): Promise<readonly Finding[]> {
+/** A finding about a host. `has`: the host and the hooks or the plugin that it has. Set only if the host is connected and nothing is wrong. */
+export type HostFinding = Finding & { readonly has?: string };
+
+export async function setupFindings(options: GlobalOptions): Promise<readonly HostFinding[]> {
   const ours = oursHere(options);
-  const findings: Finding[] = [];
+  const findings: HostFinding[] = [];
   for (const setup of SETUPS) findings.push(...(await findingsOf(setup, ours, options)));
   return findings;
 }
@@ -36,7 +39,7 @@ export async function setupFindings(options: GlobalOptions): Promise<readonly Fi
 type Installed = { readonly place: Place; readonly file: string; readonly hooks: ReturnType<Hooks['found']> };
 
 /** Collects the findings about one host. */
-export async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOptions): Promise<readonly Finding[]> {
+export async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOptions): Promise<readonly HostFinding[]> {
   const { hooks, name, title } = setup;
   if (hooks === undefined) return await pluginFindings(setup, wanted, options);
   const bad = badOf(setup);
@@ -79,9 +82,7 @@ export async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOpti
     findings.push(bad(`a test notification did not arrive through the hook at ${proof.event}: the hook ${proof.why}`));
   if (findings.length > 0) return findings;
   const proved = proof?.kind === 'heard' ? `; a test notification arrived through ${proof.event} in ${duration(proof)}` : '';
-  return [
-    { what: name, value: `${title} is connected: ${first.hooks.length} hooks in ${short(first.file, user)}${proved}`, ok: true },
-  ];
+  return [connected(setup, `${first.hooks.length} hooks in ${short(first.file, user)}${proved}`)];
 }
 
 /**
@@ -150,8 +151,8 @@ function hookProblems(
 }
 
 /** Reports on the hooks of a plugin, for a host without hooks of `earpiece install`. */
-async function enabledFinding(setup: Setup, plugin: EnabledPlugin, bad: Bad): Promise<Finding> {
-  const { hooks, name, title } = setup;
+async function enabledFinding(setup: Setup, plugin: EnabledPlugin, bad: Bad): Promise<HostFinding> {
+  const { hooks, name } = setup;
   const again = `claude plugin uninstall ${plugin.name}, then: earpiece install ${name}`;
   const off = setup.switchedOff(placeHere('user')).find(({ ofServer, notOfPlugin }) => !ofServer && !notOfPlugin);
   if (off !== undefined) return bad(off.why, off.advice);
@@ -164,15 +165,11 @@ async function enabledFinding(setup: Setup, plugin: EnabledPlugin, bad: Bad): Pr
       `npm install -g earpiece, or: ${again}`,
     );
   const proved = `a test notification arrived through ${proof.event} in ${duration(proof)}`;
-  return {
-    what: name,
-    value: `${title} is connected: ${plugin.hooks.length} hooks in the plugin ${plugin.name}; ${proved}`,
-    ok: true,
-  };
+  return connected(setup, `${plugin.hooks.length} hooks in the plugin ${plugin.name}; ${proved}`);
 }
 
 /** Reports on the file of a plugin, and tests the bridge that the plugin starts. */
-async function pluginFindings(setup: Setup, ours: Ours, options: GlobalOptions): Promise<readonly Finding[]> {
+async function pluginFindings(setup: Setup, ours: Ours, options: GlobalOptions): Promise<readonly HostFinding[]> {
   const { plugin, name, title } = setup;
   if (plugin === undefined) return [];
   const user = placeHere('user');
@@ -212,8 +209,16 @@ async function pluginFindings(setup: Setup, ours: Ours, options: GlobalOptions):
     findings.push(bad(`a test notification did not arrive through the bridge of the plugin: the bridge ${proof.why}`));
   if (findings.length > 0) return findings;
   const proved = proof?.kind === 'heard' ? `; a test notification arrived through its bridge in ${duration(proof)}` : '';
-  return [{ what: name, value: `${title} has the plugin ${short(plugin.file(first), user)}${proved}`, ok: true }];
+  const has = `${title} has the plugin ${short(plugin.file(first), user)}${proved}`;
+  return [{ what: name, value: has, ok: true, has }];
 }
+
+const connected = ({ name, title }: Setup, by: string): HostFinding => ({
+  what: name,
+  value: `${title} is connected: ${by}`,
+  ok: true,
+  has: `${title} has ${by}`,
+});
 
 const twice = (name: string): string => `earpiece uninstall ${name} --yes && earpiece install ${name}`;
 

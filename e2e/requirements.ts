@@ -316,6 +316,10 @@ export const REQUIREMENTS = {
     behaviour:
       "A command that the agent runs sends in the agent's name: never as a person, and at most at level error. The command lifts no pause.",
   },
+  'agent:words': {
+    behaviour:
+      "The model reads the texts, events and reminders of an agent's command in quotation marks, with the agent's name. These share no line with other texts.",
+  },
   'handles:ends-with-agent': {
     behaviour: 'If a call waits for a command, that command ends with its agent, even after kill -9.',
   },

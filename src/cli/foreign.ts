@@ -3,6 +3,7 @@
  * cannot look like a sender, a state or a line of Earpiece.
  */
 import type { Notification } from '../core/notification.ts';
+import { SOME_AGENT } from '../core/teller.ts';
 import { wrapAll } from './chat/wrap.ts';
 import { columns, plain } from './terminal.ts';
 
@@ -28,13 +29,15 @@ export const addressName = (log: string, conversation?: string): string =>
 export const conversationName = (name: string): string =>
   nameOf(name, name.length > 14 && columns() !== Number.POSITIVE_INFINITY ? 12 : 400);
 
+export const agentNamed = (agent: string): string => (agent === SOME_AGENT ? SOME_AGENT : `agent ${nameOf(agent, 120)}`);
+
 /**
  * Names the sender of a notification. Returns undefined for a notification of a subscriber without a known sender, because the
  * kind names its source. Only the bus sets `subscriber`, so no other producer can avoid the word `unnamed`.
  */
 export function senderOf({ origin, subscriber }: Pick<Notification, 'origin' | 'subscriber'>): string | undefined {
   if (origin?.person !== undefined) return `person ${nameOf(origin.person)}`;
-  if (origin?.agent !== undefined) return `agent ${nameOf(origin.agent, 120)}`;
+  if (origin?.agent !== undefined || origin?.command) return agentNamed(origin.agent ?? SOME_AGENT);
   return subscriber === undefined ? UNNAMED : undefined;
 }
 

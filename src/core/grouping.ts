@@ -1,8 +1,9 @@
 /** Decides which due items become one line, and which items of a line are listed. */
 import { saidAt } from './clocks.ts';
 import type { Item } from './items.ts';
-import { formatKind, levelRank, tellerOf, type NotificationId } from './notification.ts';
+import { formatKind, levelRank, type NotificationId } from './notification.ts';
 import type { Policy } from './policy.ts';
+import { isTold, tellerOf } from './teller.ts';
 import { LISTED_EVENTS } from './unlisted.ts';
 import { MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
@@ -102,11 +103,11 @@ const isCount = ({ notification }: Item): boolean => notification.subscriber?.re
 const eventsOf = ({ differs }: Item): number => 1 + differs.length;
 
 /**
- * Whether the item is never merged with other items. Such an item is a message of a person or of another agent, or has an action
+ * Whether the item is never merged with other items. Such an item is a message of a person or of `tell_agent`, or has an action
  * or an instruction.
  */
 const isNeverMerged = ({ notification: n }: Item): boolean =>
-  n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined || tellerOf(n) !== undefined;
+  n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined || isTold(n);
 
 /**
  * Whether the item may join the group: same subscriber, template, level and audience, up to the subscriber's group size. An item
@@ -117,7 +118,7 @@ function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
   const of = item.notification.subscriber;
   const known = first?.notification.subscriber;
   if (first === undefined || of === undefined || known === undefined) return false;
-  if (first.text !== undefined || isNeverMerged(first) || first.audience !== item.audience) return false;
+  if (!mayShare(first, item)) return false;
   if (of.id !== known.id || of.template !== known.template || item.notification.level !== first.notification.level) return false;
   if (of.rest) return true;
   if (group.filter((other) => !other.notification.subscriber?.rest).length >= of.group) return false;
@@ -131,12 +132,20 @@ const sizeOf = (group: readonly Item[]): number =>
   messagesOf(group).reduce((sum, message) => sum + ROW_CHARS + Math.min(message.length, SAID_CHARS), 0);
 
 /**
- * Whether the item may share a line with the group. A line that was rendered gets no further item. All items of a line have one
- * audience: after a release, another conversation may take an item for `ANYONE`, with the text of the whole line.
+ * Whether the item may share the line of `first`. A line that was rendered gets no further item. All items of a line have one
+ * audience: after a release, another conversation may take an item for `ANYONE`, with the text of the whole line. A line names
+ * one agent, so the words of an agent share no line with other texts.
  */
+const mayShare = (first: Item, item: Item): boolean =>
+  first.text === undefined &&
+  !isNeverMerged(first) &&
+  first.audience === item.audience &&
+  tellerOf(first.notification) === tellerOf(item.notification);
+
+/** Whether the item may share a line with the group. */
 const joins = (group: Item[], item: Item): boolean => {
   const first = group[0];
-  if (first === undefined || first.text !== undefined || isNeverMerged(first) || first.audience !== item.audience) return false;
+  if (first === undefined || !mayShare(first, item)) return false;
   if (levelRank(item.notification.level) < levelRank('error')) return true;
   return messagesOf([...group, item]).length <= ERRORS_A_LINE;
 };

@@ -18,8 +18,8 @@ import {
   stateKeyOf,
   type NotificationId,
   type Subscribed,
-  tellerOf,
 } from './notification.ts';
+import { isTold, kindRead, tellerOf } from './teller.ts';
 import { AFTER_A_TOOL, hasOneOf, isDueAt } from './moments.ts';
 import { isRepeated, lineName, type Decision, type Grouped, type Line, type Plan, type Rest, type Said } from './plan.ts';
 import type { Policy } from './policy.ts';
@@ -190,7 +190,7 @@ function lineOf(group: Item[], { said }: Facts, shown: readonly Item[] = group):
   const made = sent === undefined ? said?.get(lineName({ ids })) : undefined;
   return {
     ids,
-    kind: n.kind,
+    kind: kindRead(n),
     level: n.level,
     messages: messagesOf(group),
     count: group.reduce((sum, item) => sum + item.count, 0),
@@ -204,7 +204,7 @@ function lineOf(group: Item[], { said }: Facts, shown: readonly Item[] = group):
     ...(kinds.size > 1 ? { status: true as const } : {}),
     ...defined({ action: n.action, instruction: n.instruction }),
     ...(n.origin?.person === undefined ? {} : { person: n.origin.person }),
-    ...(teller === undefined ? {} : { sender: { agent: teller, id: n.id } }),
+    ...(teller === undefined ? {} : { sender: { agent: teller, ...(isTold(n) ? { id: n.id } : {}) } }),
     ...defined({ sent }),
     ...(sent === undefined && first.text !== undefined ? { left: true as const } : {}),
     ...(made?.kind === 'text' ? { rendered: made.text } : {}),
@@ -322,10 +322,12 @@ function shownOf(line: Line, maxItemChars: number): readonly string[] {
 function restOf(lines: readonly Line[]): Rest {
   const bySource = new Map<string, { source: string; count: number; level: Line['level'] }>();
   for (const line of lines) {
-    const key = `${line.kind.source} ${line.level}`;
+    // The words of an agent do not count for the source that they name.
+    const source = line.sender === undefined ? line.kind.source : 'agent';
+    const key = `${source} ${line.level}`;
     const known = bySource.get(key);
     if (known) known.count += line.count;
-    else bySource.set(key, { source: line.kind.source, count: line.count, level: line.level });
+    else bySource.set(key, { source, count: line.count, level: line.level });
   }
   return { ids: lines.flatMap((line) => line.ids), bySource: [...bySource.values()] };
 }

@@ -30,7 +30,7 @@ export type Deliver =
 /**
  * The sender and the cause of a notification. `depth` counts agent-to-agent hops. `cause`: the id of the notification that led to
  * this one, or `requeued by` and a name. `token`: the id of the send-only token with which the notification was queued; the server
- * sets this field.
+ * sets this field. `command`: set if a command that an agent runs chose the content; the inbox sets this field.
  */
 export type Origin = {
   readonly agent?: string;
@@ -38,21 +38,13 @@ export type Origin = {
   readonly person?: string;
   readonly cause?: string;
   readonly token?: string;
+  readonly command?: true;
   readonly depth: number;
 };
 
 /** Whether this is a reminder, also if a subscriber made the notification from the event. */
 export const isReminder = ({ kind, subscriber }: Pick<Notification, 'kind' | 'subscriber'>): boolean =>
   (subscriber?.event.type ?? formatKind(kind)) === 'timer.fired';
-
-/** The tool that sends a message from one agent to another. */
-export const TELL_TOOL = 'tell_agent';
-
-/** Returns the name of the agent that sent the notification with `tell_agent`. */
-export function tellerOf({ origin }: Pick<Notification, 'origin'>): string | undefined {
-  if (origin?.tool !== TELL_TOOL || origin.person !== undefined) return undefined;
-  return origin.agent?.slice(origin.agent.indexOf('/') + 1);
-}
 
 /**
  * Returns a name for the state that a notification with `supersede` reports. The name contains the person or the agent that sent
@@ -173,7 +165,7 @@ export type NotificationInput = {
   /** A conversation with another purpose does not take the notification. A conversation without a purpose does. */
   readonly purpose?: string;
   /** The sender. `person` names a human sender. */
-  readonly origin?: Partial<Omit<Origin, 'token'>>;
+  readonly origin?: Partial<Omit<Origin, 'token' | 'command'>>;
   /** The number of occurrences, if the producer counts them itself. Default 1. */
   readonly count?: number;
   /** The time of the first occurrence, in epoch milliseconds. Set this field together with `count`. */

@@ -52,8 +52,10 @@ export type Line = {
   readonly instruction?: string;
   /** The person who typed the message. Undefined if no person typed the message. */
   readonly person?: string;
-  /** The agent that sent the message with `tell_agent`, and the id for an answer. */
-  readonly sender?: { readonly agent: string; readonly id: NotificationId };
+  /**
+   * The agent whose words the line contains (`tellerOf`). `id`: the id for an answer to a message of `tell_agent`.
+   */
+  readonly sender?: { readonly agent: string; readonly id?: NotificationId };
   /** The line's text as it was first sent. The text is copied and never rendered again. */
   readonly sent?: string;
   /**

@@ -30,6 +30,7 @@ export {
   actorOf,
   ancestorsInCommand,
   callersEmitter,
+  callersWords,
   HANDLE_OF_VARIABLE,
   HANDLE_VARIABLE,
   insideAgent,

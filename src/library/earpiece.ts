@@ -9,6 +9,7 @@ import type { NotificationInput } from '../core/notification.ts';
 import type { SubscriberSource } from '../bus/index.ts';
 import {
   actorOf,
+  callersWords,
   awaitReceipt,
   RECEIPTS,
   type Lifted,
@@ -128,7 +129,7 @@ export class Earpiece implements AsyncDisposable {
   async queue(to: string, notification: NotificationInput): Promise<Queued> {
     const address = addressOf('queue', this.project, to);
     check('queue', notification, NOTIFICATION, 'the notification');
-    return this.#inbox.queue(address, notification);
+    return this.#inbox.queue(address, callersWords(notification, this.#inbox.speaker));
   }
 
   /**

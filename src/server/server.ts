@@ -15,7 +15,7 @@ import type { ConfigWriter } from '../config/change.ts';
 import type { ShellInfo } from '../wire/api.ts';
 import type { Emitter } from '../core/event.ts';
 import { EarpieceError, GONE } from '../core/errors.ts';
-import type { Inbox } from '../inbox/index.ts';
+import { callersWords, type Inbox } from '../inbox/index.ts';
 import { complete, written } from './answer.ts';
 import { bodies } from './bodies.ts';
 import { consoleFrom } from './console.ts';
@@ -124,7 +124,7 @@ export function createServer(options: ServerOptions): Server {
     telemetry,
     queue: (to, input) =>
       telemetry.span('earpiece.queue', { 'earpiece.level': input.level ?? 'info' }, async (set) => {
-        const queued = await inbox.queue(to, input);
+        const queued = await inbox.queue(to, callersWords(input, inbox.speaker));
         set({ 'earpiece.id': queued.id, 'earpiece.outcome': queued.kind });
         metrics.count('earpiece_queued_total', { kind: queued.kind });
         telemetry.count('earpiece.queued', { kind: queued.kind });

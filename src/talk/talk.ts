@@ -4,7 +4,8 @@
  */
 import { conversationId, formatAddress, logOf, parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
-import { kindNameFrom, TELL_TOOL, type NotificationId } from '../core/notification.ts';
+import { kindNameFrom, type NotificationId } from '../core/notification.ts';
+import { TELL_TOOL } from '../core/teller.ts';
 import type { Presence } from '../core/ports.ts';
 import type { Conversation, Logs } from '../inbox/index.ts';
 import { askedAbout, type State } from './waiting.ts';

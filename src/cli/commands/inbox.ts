@@ -14,7 +14,7 @@ import { EXIT } from '../exit.ts';
 import { mayRead } from '../may-read.ts';
 import { waitingIn } from '../pages.ts';
 import { conversationOf, readerOf, type Reader } from '../reader.ts';
-import { addressName, barred, conversationName, nameOf, oneLine } from '../foreign.ts';
+import { addressName, agentNamed, barred, conversationName, nameOf, oneLine } from '../foreign.ts';
 import { table } from '../table.ts';
 import { mutedOf, withoutSuperseded, wordsOf, type Waiting } from '../waiting.ts';
 import { ago, complain, handOver, level, paint, plain, print, unwritten } from '../terminal.ts';
@@ -108,8 +108,7 @@ function asPage({ notifications, withheld, more }: Pulled, now: number): string 
   if (notifications.length === 0 && withheld.length === 0) return paint('dim', 'no unread notifications');
   const parts = notifications.map((n) => {
     const times = n.count === undefined ? '' : ` · ${n.count} times`;
-    const sender =
-      n.from === undefined ? (n.agent === undefined ? undefined : `agent ${nameOf(n.agent)}`) : `person ${nameOf(n.from)}`;
+    const sender = n.from === undefined ? (n.agent === undefined ? undefined : agentNamed(n.agent)) : `person ${nameOf(n.from)}`;
     const from = sender === undefined ? '' : ` · from ${sender}`;
     return [
       `${level(n.level as Level)} ${paint('bold', titleOf(n))}${from}${times} · ${ago(Date.parse(n.created_at), now)} ${paint('dim', `(${n.id})`)}`,

@@ -4,6 +4,7 @@ import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Item } from '../../core/items.ts';
 import { isReminder, stateKeyOf } from '../../core/notification.ts';
+import { callersWords } from '../../inbox/index.ts';
 import type { UserInbox } from '../../user-inbox.ts';
 import { REMINDER_LEVELS, type ReminderLevel } from '../../sources/timers/levels.ts';
 import type { When } from '../../sources/timers/index.ts';
@@ -90,9 +91,12 @@ earpiece remind --cancel standup`,
         const id = shortId();
         const emitted = await ear.emitter
           .emit(
-            reminderEvent(
-              { subject: to, message: words.join(' '), when: due, key, ttlMs, ...(level ? { level } : {}) },
-              { id, now },
+            callersWords(
+              reminderEvent(
+                { subject: to, message: words.join(' '), when: due, key, ttlMs, ...(level ? { level } : {}) },
+                { id, now },
+              ),
+              ear.speaker,
             ),
           )
           .catch(withOptionTo);

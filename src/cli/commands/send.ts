@@ -15,7 +15,7 @@ import {
   type NotificationInput,
 } from '../../core/notification.ts';
 import type { UserInbox } from '../../user-inbox.ts';
-import { awaitReceipt, RECEIPTS, type Queued, type ReceiptName } from '../../inbox/index.ts';
+import { awaitReceipt, callersWords, RECEIPTS, type Queued, type ReceiptName } from '../../inbox/index.ts';
 import { type Answer, choice, type CommandLine } from '../command-line.ts';
 import {
   addressFrom,
@@ -148,7 +148,7 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
         });
       }
       const queue = (ear: UserInbox): Promise<Queued> =>
-        ear.queue(addressFrom(ear, options.to), { message, ...rest }).catch(withOptionTo);
+        ear.queue(addressFrom(ear, options.to), callersWords({ message, ...rest }, ear.speaker)).catch(withOptionTo);
       await tryFirst(options, options.to, queue);
       await withInbox(options, async (ear) => {
         const to = addressFrom(ear, options.to);

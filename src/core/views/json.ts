@@ -17,7 +17,7 @@ export const json: Layout = {
       level: line.level,
       kind: `${neutralizeKind(line.kind.source)}.${neutralizeKind(line.kind.name)}`,
       ...(line.person === undefined ? {} : { person: neutralizeName(line.person) }),
-      ...(line.sender === undefined ? {} : { agent: neutralizeName(line.sender.agent), id: line.sender.id }),
+      ...(line.sender === undefined ? {} : defined({ agent: neutralizeName(line.sender.agent), id: line.sender.id })),
       ...defined({ action: line.action }),
       ...(shown.length === 1 ? { message: shown[0] } : { messages: shown }),
       ...(left > 0 ? { other_messages: left } : {}),

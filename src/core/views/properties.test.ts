@@ -130,6 +130,8 @@ const line: fc.Arbitrary<Line> = fc
       action: fc.constantFrom(...ACTIONS),
       instruction: body,
       person: body,
+      sender: fc.record({ agent: body }),
+      rendered: body,
     },
     { requiredKeys: ['kind', 'level', 'messages', 'more', 'lastAt', 'data'] },
   )

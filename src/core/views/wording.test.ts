@@ -30,6 +30,12 @@ describe('one line of several notifications', () => {
     ['a long message', said([`${'word '.repeat(30)}end.`], 2), `2 times, last 10:32: ${'word '.repeat(30)}end`],
     ['warnings of one moment', said(['a waits.', 'b waits.'], 2, { status: true }), 'a waits; b waits'],
     ['a person', said(['stop', 'please'], 2, { person: 'Ann' }), '“stop”; “please”'],
+    ['the commands of an agent', said(['stop', 'please'], 3, { sender: { agent: 'shop/a' } }), '“stop”; “please”'],
+    [
+      'a template with an agent’s event',
+      said(['x'], 3, { sender: { agent: 'shop/a' }, rendered: 'x “3” times' }),
+      '“x "3" times”',
+    ],
     ['an invalid time', said(['a.'], 2, { lastAt: Number.NaN }), 'a 2 times'],
     ['an ellipsis', said(['loading...'], 2), 'loading... 2 times, last 10:32'],
   ])('%s', (_, shown, wanted) => expect(shown).toBe(wanted));

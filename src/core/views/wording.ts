@@ -85,9 +85,10 @@ export function saidBy(line: Line, how: How): string {
   const end = whole === undefined ? '' : ` (all of it: ${whole})`;
   const unlisted = unlistedOf(line);
   const rest = unlisted === undefined ? '' : neutralize(unlistedText(unlisted), how.maxItemChars);
-  if (rest !== '' && listsNothing(line)) return rest + end;
+  const asSaid = line.sender === undefined ? (text: string): string => text : quote;
+  if (rest !== '' && listsNothing(line)) return asSaid(rest) + end;
   if (line.rendered !== undefined)
-    return (neutralize(line.rendered, how.maxItemChars) || '(empty)') + (rest === '' ? '' : `\nand ${rest}`) + end;
+    return asSaid((neutralize(line.rendered, how.maxItemChars) || '(empty)') + (rest === '' ? '' : `\nand ${rest}`)) + end;
   const said = generic(line, how);
   const data = dataText(line, how.maxItemChars);
   return (line.unrendered ? `${said} (its template failed)` : said) + (data === '' ? '' : `\n${data}`) + end;
@@ -139,19 +140,25 @@ function commonHead(texts: readonly string[]): string | undefined {
 export function attribution(line: Line): string | undefined {
   const person = line.person === undefined ? undefined : neutralizeName(line.person);
   if (line.action !== undefined) return `${person === undefined ? '' : `${person} `}asks to ${line.action}`;
-  if (person === undefined)
-    return line.sender === undefined ? undefined : `${neutralizeName(line.sender.agent)} says, id ${line.sender.id}`;
+  if (person === undefined) return line.sender === undefined ? undefined : says(line, line.sender);
   return line.count > 1 ? `${person} wrote ${line.count} times` : `${person} wrote`;
 }
 
+function says({ count, rendered }: Line, { agent, id }: NonNullable<Line['sender']>): string {
+  // A template's text already counts.
+  const times = count > 1 && rendered === undefined ? ` ${count} times` : '';
+  return `${neutralizeName(agent)} says${times}${id === undefined ? '' : `, id ${id}`}`;
+}
+
 /**
- * Returns the instruction of a notification, for quoting. `from`: the person who wrote the instruction. `from` is undefined if no
- * person wrote it.
+ * Returns the instruction of a notification, for quoting. `from`: the person or the agent that wrote the instruction. `from` is
+ * undefined if neither wrote it.
  */
 export function instructionOf(line: Line, how: How): { readonly from?: string; readonly text: string } | undefined {
   if (line.instruction === undefined) return undefined;
   const text = neutralize(line.instruction, how.maxItemChars);
-  return line.person === undefined ? { text } : { from: neutralizeName(line.person), text };
+  const from = line.person ?? line.sender?.agent;
+  return from === undefined ? { text } : { from: neutralizeName(from), text };
 }
 
 /**

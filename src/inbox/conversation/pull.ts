@@ -12,7 +12,8 @@ import { MAX_DIFFERS } from '../../core/item.ts';
 import { pausedUntil } from '../../core/views/gate.ts';
 import { isOnlyCounted, itemKey, type Item } from '../../core/items.ts';
 import type { Json } from '../../core/json.ts';
-import { formatKind, isInterrupt, showsData, tellerOf, type Notification } from '../../core/notification.ts';
+import { formatKind, isInterrupt, showsData, type Notification } from '../../core/notification.ts';
+import { kindRead, tellerOf } from '../../core/teller.ts';
 import type { Decision } from '../../core/plan.ts';
 import type { Withheld } from '../../core/ports.ts';
 import type { ClosedRecord, Draft, OfferedRecord } from '../../core/records.ts';
@@ -185,13 +186,10 @@ function shown(
   const until = pausedUntil([item], now);
   const taskId = typeof n.data === 'object' && n.data !== null && 'task_id' in n.data ? n.data.task_id : undefined;
   const teller = tellerOf(n);
+  const kind = kindRead(n);
   return {
     id: n.id,
-    type: isInterrupt(n)
-      ? 'interrupt'
-      : n.origin?.person === undefined && n.kind.source !== 'user'
-        ? formatKind(n.kind)
-        : 'message',
+    type: isInterrupt(n) ? 'interrupt' : n.origin?.person === undefined && kind.source !== 'user' ? formatKind(kind) : 'message',
     action: n.action ?? null,
     level: n.level,
     // Each different message of the counted notifications gets its own line.

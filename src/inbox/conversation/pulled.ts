@@ -4,9 +4,9 @@ import type { Json } from '../../core/json.ts';
 /** One notification as `get_notifications` shows it. The field names are part of the tool's public output. */
 export type PulledNotification = {
   readonly id: string;
-  /** `interrupt`, `message` (from a person or of the source `user`), else the kind. */
+  /** `interrupt`, `message` (from a person or of the source `user`), else the kind as the model reads it. */
   readonly type: string;
-  /** The agent that sent the notification with `tell_agent`. */
+  /** The agent that sent the notification with `tell_agent`, or `project/agent` if a command of this agent sent it. */
   readonly agent?: string;
   readonly action: string | null;
   readonly level: string;

@@ -21,6 +21,7 @@ import {
   type Level,
   type Notification,
   type NotificationInput,
+  type Origin,
 } from '../../core/notification.ts';
 import { isOwnAgent } from '../presence/own-agent.ts';
 import { ancestors, systemProcesses, type Process, type Processes } from '../presence/processes.ts';
@@ -80,14 +81,25 @@ export const cappedForAgent = (level: Level): Level => (levelRank(level) > level
  * `not_trusted` if the input names a person. `queue` refuses the actions of agents.
  */
 export function asAgent(input: NotificationInput, { log }: InsideAgent): NotificationInput {
-  const { person } = input.origin ?? {};
+  const { person, agent, ...origin }: Partial<Origin> = input.origin ?? {};
   if (person !== undefined) throw notThisPerson(person, { log });
   return {
     ...input,
     ...(input.level === undefined ? {} : { level: cappedForAgent(input.level) }),
-    origin: { depth: 0, ...input.origin, ...(log === '' ? {} : { agent: log }) },
+    // A command whose agent is not known must not name another agent.
+    origin: { depth: 0, ...origin, ...defined({ agent: log === '' ? (origin.command ? undefined : agent) : log }) },
   };
 }
+
+/**
+ * Marks a notification or an event whose content the caller of this process chooses. In an agent's command, the model reads this
+ * content as the words of the agent (`tellerOf`). Earpiece's own notifications in the command, such as the end of a session, are
+ * not marked.
+ */
+export const callersWords = <Given extends { readonly origin?: Partial<Origin> }>(
+  given: Given,
+  inside: InsideAgent | undefined,
+): Given => (inside === undefined ? given : { ...given, origin: { ...given.origin, command: true as const } });
 
 /**
  * Returns an emitter for events whose content the caller of this process chooses. In an agent's command, these events are separate
@@ -95,7 +107,9 @@ export function asAgent(input: NotificationInput, { log }: InsideAgent): Notific
  * separate, because other processes continue them.
  */
 export const callersEmitter = (emitter: Emitter, inside: InsideAgent | undefined): Emitter =>
-  inside === undefined ? emitter : { emit: async (event) => emitter.emit(ofSender(event, senderOf(inside))) };
+  inside === undefined
+    ? emitter
+    : { emit: async (event) => emitter.emit(callersWords(ofSender(event, senderOf(inside)), inside)) };
 
 /** Returns each key that a caller may mean: the given key and, in an agent's command, the key that `callersEmitter` makes. */
 export const callersKeys = (key: string, inside: InsideAgent | undefined): readonly string[] =>

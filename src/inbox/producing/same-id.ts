@@ -4,7 +4,8 @@
  */
 import type { Address, LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
-import { isInterrupt, tellerOf, type Notification } from '../../core/notification.ts';
+import { isInterrupt, type Notification } from '../../core/notification.ts';
+import { tellerOf } from '../../core/teller.ts';
 import type { Context } from '../context.ts';
 import { projectLog } from './project-wide.ts';
 

@@ -403,7 +403,8 @@ const tried = {
   replace: () => ear.queue('shop/other', { key: 'timer:standup', supersede: true, message: 'x' }),
 };
 for (const [name, run] of Object.entries(tried)) await run().then(() => console.log(name, 'done'), (error) => console.log(name, error.code));
-await ear.tasks.edit('t2', { title: 'Build it' }, { by: { kind: 'agent', name: 'coder' } });
+await ear.tasks.edit('t2', { title: 'Build it' }, { by: { kind: 'agent', name: 'other' } });
+await ear.tasks.create({ title: 'More' }, { by: { kind: 'agent', name: 'other' } });
 await ear.withdraw('shop/third', { id: 'plain' }, { by: 'anna', reason: 'x' });
 await ear.requeue('shop/third', 'plain', { by: 'anna' });
 await ear.queue('shop/other', { id: 'loud', kind: 'ci.failed', level: 'critical', message: 'x' });
@@ -445,8 +446,15 @@ await ear.queue('shop/other', { id: 'loud', kind: 'ci.failed', level: 'critical'
       'error: x',
       'info: Reminder: of a person',
     ]);
+    const records = await stage.json(['log', '--all'], person);
+    const changes = records.filter(({ by }) => typeof by === 'object' && by !== null && 'kind' in by && by.kind === 'agent');
+    expect(changes.map(({ type, task, by }) => [type, task, by])).toEqual([
+      ['task_edited', 't2', { kind: 'agent', name: 'coder' }],
+      ['task_created', 't4', { kind: 'agent', name: 'coder' }],
+    ]);
     const tasks = await stage.json(['tasks', 'list'], person);
     expect(tasks.map(({ title, status }) => [title, status])).toEqual([
+      ['More', 'todo'],
       ['Test', 'in_progress'],
       ['Build it', 'todo'],
       ['Deploy', 'blocked'],

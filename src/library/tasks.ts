@@ -1,7 +1,7 @@
 /** The tasks of one project. */
 import { TASK_PRIORITIES, TASK_STATUSES, type Task, type TaskActor, type TaskStatus } from '../core/task.ts';
 import type { LoadedInbox } from '../loaded-inbox.ts';
-import { Tasks as Inner, type TaskEdit, type TaskInput, type TaskQuery } from '../tasks/index.ts';
+import { agentOfCommand, Tasks as Inner, type TaskEdit, type TaskInput, type TaskQuery } from '../tasks/index.ts';
 import { check, type Table } from './arguments.ts';
 import { mustBeOpen } from './inner.ts';
 
@@ -37,12 +37,13 @@ export class Tasks {
 
   /**
    * Creates a task. `once` is your own name for the task; a second call with the same name returns the first task. In a command
-   * of an agent, this method and each method that changes a task throw `not_trusted` if `by` is a person.
+   * of an agent, this method and each method that changes a task throw `not_trusted` if `by` is a person. The name of the
+   * command's agent replaces another agent in `by`.
    */
   async create(task: TaskInput, options: { readonly by: TaskActor; readonly once?: string }): Promise<Task> {
     check('create', task, TASK, 'the task');
     check('create', options, { by: { needed: ACTOR }, once: 'text' });
-    return this.#tasks.create(this.#project, task, options.by, options.once);
+    return this.#tasks.create(this.#project, task, this.#actor(options.by), options.once);
   }
 
   /** Returns one task. Throws `not_found` for an unknown id. */
@@ -59,7 +60,7 @@ export class Tasks {
   async edit(id: string, edit: TaskEdit, change: TaskChange): Promise<Task> {
     check('edit', edit, EDIT);
     check('edit', change, CHANGE);
-    return this.#tasks.edit(this.#project, id, edit, change);
+    return this.#tasks.edit(this.#project, id, edit, this.#changed(change));
   }
 
   /**
@@ -68,13 +69,24 @@ export class Tasks {
    */
   async assign(id: string, assignee: string | null, change: TaskChange): Promise<Task> {
     check('assign', change, CHANGE);
-    return this.#tasks.assign(this.#project, id, assignee, change);
+    return this.#tasks.assign(this.#project, id, assignee, this.#changed(change));
   }
 
   /** Changes the status of a task. Throws `conflict` if the task cannot change to this status. */
   async move(id: string, to: TaskStatus, change: TaskChange & { readonly reason?: string }): Promise<Task> {
     check('move', change, { ...CHANGE, reason: 'text' });
-    return this.#tasks.move(this.#project, id, to, change);
+    return this.#tasks.move(this.#project, id, to, this.#changed(change));
+  }
+
+  /** Returns the agent whose command makes the change, instead of the agent in `by`. A person in `by` is refused later. */
+  #actor(by: TaskActor): TaskActor {
+    const { speaker } = this.#inbox;
+    if (speaker === undefined || by.kind === 'person') return by;
+    return { kind: 'agent', name: agentOfCommand(this.#project, speaker) };
+  }
+
+  #changed<Change extends TaskChange>(change: Change): Change {
+    return { ...change, by: this.#actor(change.by) };
   }
 
   get #tasks(): Inner {

@@ -2,7 +2,7 @@
  * Checks the input of people and agents about tasks. A failed check usually throws `bad_argument`, and its message says what to
  * write instead.
  */
-import { parseAddress } from '../core/address.ts';
+import { parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import { TASK_LIMITS, type Task, type TaskActor } from '../core/task.ts';
 import { notAPerson, notThisPerson, type InsideAgent } from '../inbox/index.ts';
@@ -62,6 +62,16 @@ export function checkActor({ kind, name }: TaskActor, inside: InsideAgent | unde
   if (name.trim() === '' || name.length > TASK_LIMITS.actor)
     throw bad('by', `by ${JSON.stringify(name.slice(0, 80))} must be a name of 1 to ${TASK_LIMITS.actor} characters`);
   if (kind === 'person' && inside !== undefined) throw notThisPerson(name, inside);
+}
+
+/**
+ * Returns the name that a task keeps for the agent of a command: the agent in its own project, `project/agent` in another project,
+ * and `agent` if the agent is not known.
+ */
+export function agentOfCommand(project: string, { log }: InsideAgent): string {
+  if (log === '') return 'agent';
+  const own = splitLog(log as LogKey);
+  return own.project === project ? own.agent : log.slice(0, TASK_LIMITS.actor);
 }
 
 /**

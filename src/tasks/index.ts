@@ -1,7 +1,7 @@
 export { decide, isClosed, runningOf, type Command, type Decision, type Facts, type Telling } from './decide.ts';
 export { evolve, replayTask } from './evolve.ts';
 export { isTaskRecord, TASK_RECORDS, type Fact, type TaskRecord } from './records.ts';
-export { agentName, oneOf } from './checks.ts';
+export { agentName, agentOfCommand, oneOf } from './checks.ts';
 export { Tasks, type Change, type TaskEdit, type TaskInput, type TaskQuery } from './tasks.ts';
 export { hasTasks } from './settings.ts';
 export { isTaskTool, offersTaskTools, REPORT_TOOL, TASK_TOOLS, type TaskTool } from './tool-list.ts';

@@ -193,21 +193,20 @@ async function withTasks(
   const room = await import('../../tasks/index.ts');
   await opened(options, async (ear) => {
     const project = options.project === undefined ? ear.project : projectName(options.project);
-    await work({ ear, all: new room.Tasks(ear), project, by: await actor(ear, person), room });
+    await work({ ear, all: new room.Tasks(ear), project, by: await actor({ ear, project, room }, person), room });
   });
 }
 
-async function actor(ear: UserInbox, as: string | undefined): Promise<TaskActor> {
+async function actor({ ear, project, room }: Pick<Work, 'ear' | 'project' | 'room'>, as: string | undefined): Promise<TaskActor> {
   if (as !== undefined) {
     onlyAPerson(`to speak as ${JSON.stringify(as.slice(0, 80))}`);
     return { kind: 'person', name: as };
   }
-  const agent = ear.speaker?.log.split('/')[1];
-  if (agent !== undefined && agent !== '') return { kind: 'agent', name: agent };
+  // An agent that hides its name is still no person.
+  if (ear.speaker !== undefined) return { kind: 'agent', name: room.agentOfCommand(project, ear.speaker) };
   const reader = await readerOf(ear, { project: ear.project, env: process.env, address: ear.config.address });
   if (reader !== undefined) return { kind: 'agent', name: splitLog(reader.log).agent };
-  // An agent that hides its name is still no person.
-  return ear.speaker === undefined ? { kind: 'person', name: whoAmI() } : { kind: 'agent', name: 'agent' };
+  return { kind: 'person', name: whoAmI() };
 }
 
 function projectName(name: string): string {

@@ -326,6 +326,13 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('id "my id": must not contain spaces, commas or control characters'),
     },
     {
+      what: 'an id with a bar of the lists',
+      ...send('--id', 'my│id', 'x'),
+      ...usage(
+        'id "my│id": must not contain U+2502, which is invisible or looks like a part of a list; leave this character out',
+      ),
+    },
+    {
       what: 'an id of 300 characters',
       ...send('--id', long(300), 'x'),
       ...usage('id has 300 characters, at most 256 are allowed; choose a shorter value'),

@@ -1,7 +1,9 @@
 /** Tests that in the lists for people no text of a notification can look like a sender, a state or a line of Earpiece. */
 import { describe, expect, it } from 'vitest';
 import type { LoadedInbox } from '../../src/loaded-inbox.ts';
-import type { Origin } from '../../src/core/notification.ts';
+import type { LogKey } from '../../src/core/address.ts';
+import type { NotificationId, Origin } from '../../src/core/notification.ts';
+import { queuedRecord } from '../../src/core/records.ts';
 import { widthOf } from '../../src/cli/table.ts';
 import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
@@ -19,7 +21,7 @@ const TEXT = [
 
 const SENDERS: readonly (readonly [string, Partial<Origin> | undefined, string])[] = [
   ['person', { person: 'Maria' }, 'person Maria'],
-  ['agent', { agent: 'shop/evil │ person Maria' }, 'agent shop/evil ¦ person Maria'],
+  ['agent', { agent: 'shop/evil │ person Maria' }, String.raw`agent shop/evil \u{2502} person Maria`],
   ['nobody', undefined, 'unnamed'],
 ];
 
@@ -124,6 +126,59 @@ it.each([
   }
 });
 
+/** An id that imitates the following columns of a row with blank-looking characters and with marks of Earpiece. */
+const ID = 'n1\u00a0\u00a0■\u2800critical\u3164user.message‚\u00a0person\u00a0FAKE\u00a0│\u00a0FAKE';
+
+it('a new id contains no character that is invisible or looks like a part of a list', async () => {
+  proves('cli:imitation');
+  await using shell = new Shell();
+  const named = ['\u00a0', '\u2800', '\u3164', '\u200b', '\ufe0f', '\u{e0041}', '│', '■', '‚'];
+  for (const sign of named) {
+    const code = `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+    const refused = await shell.run(['send', '--to', 'coder', '--id', `n1${sign}x`, 'hi']);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain(`must not contain ${code}, which is invisible or looks like a part of a list`);
+  }
+  for (const id of ['сборка-42', 'ビルド/42', 'bâtiment|42', 'ok✓🎉'])
+    expect(await shell.says(['send', '--to', 'coder', '--id', id, 'hi'])).toContain('queued for shop/coder');
+});
+
+it('a stored id, a key, a pattern and a name cannot look like other parts of a row', async () => {
+  proves('cli:imitation');
+  await using shell = new Shell();
+  const ear = await shell.open();
+  const evil = ID.replace('n1', 'evil').replace('│', '｜');
+  const made = { kind: { source: 'ci', name: 'failed' }, level: 'info', message: 'x', expiresAt: null } as const;
+  const id = ID as NotificationId;
+  await ear.store.append('shop/coder' as LogKey, [queuedRecord({ ...made, id }, {})]);
+  await ear.queue(`shop/${evil}`, { id: 'n2', message: 'x' });
+  const conversation = ear.conversation(`shop/${evil}#${evil}`, { host: evil });
+  await (await conversation.offer({ at: 'tool_result' }))?.confirm();
+  await ear.close();
+  const commands = [
+    ['inbox'],
+    ['log'],
+    ['agents'],
+    ['inbox', 'shop/coder', '--peek'],
+    ['send', '--to', `shop/${evil}`, 'hi'],
+    ['remind', '--to', `shop/${evil}`, 'in 2h', 'hi'],
+    ['remind', '--list'],
+    ['mute', 'ci.failed', `shop/${evil}`],
+    ['mute'],
+    ['tasks', 'add', '--to', evil, 'hi'],
+    ['tasks', 'list'],
+    ['withdraw', ID],
+    ['why', ID],
+    ['withdraw', '--key', ID],
+    ['forget', `shop/${evil}`, '--yes', '--force'],
+  ];
+  for (const command of commands) {
+    const { stdout } = await shell.run(command);
+    expect(stdout, command.join(' ')).toMatch(/FAKE|n1|evil/u);
+    expect(stdout, command.join(' ')).not.toMatch(/[\u00a0\u2800\u3164‚｜■]|FAKE[^\n│]*│ ?FAKE/u);
+  }
+});
+
 it('the log shows the reason of a withdrawal behind a bar', async () => {
   proves('cli:imitation');
   await using shell = new Shell();
@@ -144,4 +199,4 @@ it('a task names persons and agents as such, and shows its description and its r
   checkLines(lines.slice(1).join('\n'));
 });
 
-const endsWith = (words: string): RegExp => new RegExp(`${words.replaceAll(/[.\\/]/gu, String.raw`\$&`)}$`, 'u');
+const endsWith = (words: string): RegExp => new RegExp(`${words.replaceAll(/[.\\/{}]/gu, String.raw`\$&`)}$`, 'u');

@@ -1,7 +1,7 @@
 /** Describes the effect of an emitted event. */
 import { knownTypeNear } from '../bus/event-types.ts';
 import type { Emitted, Handled } from '../core/event.ts';
-import { plain } from './terminal.ts';
+import { nameOf, plain } from './terminal.ts';
 
 /**
  * Whether at least one subscriber did not skip the event. A subscriber that found no notification to withdraw has not skipped the
@@ -19,21 +19,21 @@ export function whatBecame({ event, heard }: Emitted): string[] {
       `no subscriber listens to ${event.type}${meant === undefined ? '' : ` (did you mean ${meant}?)`}; nothing was queued`,
     ];
   }
-  return heard.map((one) => `${plain(one.subscriber)}: ${byOne(one, plain(event.subject))}`);
+  return heard.map((one) => `${nameOf(one.subscriber)}: ${byOne(one, nameOf(event.subject))}`);
 }
 
 function byOne(one: Handled, to: string): string {
   switch (one.kind) {
     case 'queued':
-      return `queued ${plain(one.id)} for ${to}`;
+      return `queued ${nameOf(one.id)} for ${to}`;
     case 'folded':
-      return `counted into ${plain(one.id)}, which waits for ${to}`;
+      return `counted into ${nameOf(one.id)}, which waits for ${to}`;
     case 'duplicate':
-      return `${plain(one.id)} was already queued for ${to}; nothing changed`;
+      return `${nameOf(one.id)} was already queued for ${to}; nothing changed`;
     case 'withdrew':
       return one.ids.length === 0
         ? 'there was no open notification to withdraw'
-        : `withdrew ${one.ids.map((id) => plain(id)).join(', ')}`;
+        : `withdrew ${one.ids.map((id) => nameOf(id)).join(', ')}`;
     case 'skipped':
       return `nothing, because ${plain(one.because)}`;
     default:

@@ -5,22 +5,22 @@
 import type { Notification } from '../core/notification.ts';
 import { SOME_AGENT } from '../core/teller.ts';
 import { wrapAll } from './chat/wrap.ts';
-import { columns, plain } from './terminal.ts';
+import { columns, nameOf, plain } from './terminal.ts';
 
 export const BAR = '│';
 /** The sender of a notification that names none. */
 export const UNNAMED = 'unnamed';
-const BARS = /[│┃┆|｜￨∣❘]/gu;
+const BARS = /[│┃┆|｜￨∣❘■]/gu;
 
 /** Blanks that would look like the gap between two columns: several blanks, or one wide blank. Control characters are not included. */
 const GAPS = /(?:[^\S\t\n\v\f\r]|[\u115f\u1160\u2800\u3164\uffa0])+/gu;
 
-/** Makes a name one safe line without bars and without gaps between columns. */
-export const nameOf = (name: string, max = 60): string => plain(name.replaceAll(BARS, '¦').replaceAll(GAPS, ' '), max);
+/** Makes a sentence of Earpiece one safe line without bars and without gaps between columns. Its names are already safe. */
+export const sentence = (text: string, max: number): string => plain(text.replaceAll(BARS, '¦').replaceAll(GAPS, ' '), max);
 
 /** Shows the name of a log, or of a conversation of this log. Neither part of an address has more than 128 characters. */
 export const addressName = (log: string, conversation?: string): string =>
-  nameOf(conversation === undefined || conversation === '' ? log : `${log}#${conversation}`, 400);
+  nameOf(conversation === undefined || conversation === '' ? log : `${log}#${conversation}`);
 
 /**
  * Shortens the name of a conversation on a terminal, and not in a pipe or a file. Many hosts name their sessions by UUIDs, whose
@@ -36,7 +36,7 @@ export const agentNamed = (agent: string): string => (agent === SOME_AGENT ? SOM
  * kind names its source. Only the bus sets `subscriber`, so no other producer can avoid the word `unnamed`.
  */
 export function senderOf({ origin, subscriber }: Pick<Notification, 'origin' | 'subscriber'>): string | undefined {
-  if (origin?.person !== undefined) return `person ${nameOf(origin.person)}`;
+  if (origin?.person !== undefined) return `person ${nameOf(origin.person, 60)}`;
   if (origin?.agent !== undefined || origin?.command) return agentNamed(origin.agent ?? SOME_AGENT);
   return subscriber === undefined ? UNNAMED : undefined;
 }

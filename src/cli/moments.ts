@@ -3,7 +3,7 @@ import { formatAddress, logOf, type Address } from '../core/address.ts';
 import type { NotificationInput } from '../core/notification.ts';
 import type { Presence } from '../core/ports.ts';
 import type { UserInbox } from '../user-inbox.ts';
-import { plain } from './terminal.ts';
+import { nameOf } from './terminal.ts';
 
 /**
  * Returns a warning if the agent has no carrier that sees turns. Returns undefined if the moment does not depend on turns, if a
@@ -19,7 +19,7 @@ export async function turnsUnseen(
     ({ conversation }) => to.kind !== 'conversation' || conversation === to.conversation,
   );
   if (there.length === 0 || there.some(seesTurns)) return undefined;
-  return `${plain(formatAddress(to))} is reached only through the gateway, which cannot see turns: this notification arrives with the next result of a wrapped tool`;
+  return `${nameOf(formatAddress(to))} is reached only through the gateway, which cannot see turns: this notification arrives with the next result of a wrapped tool`;
 }
 
 const needsTurns = (deliver: NotificationInput['deliver']): boolean =>

@@ -3,6 +3,7 @@
  * control the terminal.
  */
 import type { styleText } from 'node:util';
+import { spelledOut } from '../core/blank.ts';
 import type { Level } from '../core/notification.ts';
 
 type Style = Parameters<typeof styleText>[0];
@@ -36,6 +37,12 @@ export function plain(text: string, max = 100_000): string {
   const points = [...line];
   return points.length > max ? `${points.slice(0, max - 1).join('')}…` : line;
 }
+
+/**
+ * Makes a name or an id one safe part of a row. Each blank, invisible character, bar, square and comma is spelled out, so the name
+ * cannot look like other parts of a row.
+ */
+export const nameOf = (name: string, max = 400): string => plain(spelledOut(name.slice(0, max * 2)), max);
 
 /** Formats a time in local time: only the time of day if it is today, otherwise with the date. */
 export function clock(at: number, now: number = Date.now()): string {

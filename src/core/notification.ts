@@ -1,4 +1,4 @@
-import { isBlank } from './blank.ts';
+import { codePoint, isBlank, unclearIn } from './blank.ts';
 import { defined } from './defined.ts';
 import { isTooDeep, type Json, jsonSize, shownJson, tooDeep } from './json.ts';
 import { EarpieceError } from './errors.ts';
@@ -122,8 +122,9 @@ export type Needs = { readonly tool: string; readonly otherwise: string };
 /** The input of a producer. Only `message` is required. */
 export type NotificationInput = {
   /**
-   * Your own id, unique in the agent's log, without "~". If the same sender queues the same id again, nothing changes. Another
-   * sender or another action with this id is a `conflict`. Default: a new id.
+   * Your own id, unique in the agent's log, without "~", blanks, invisible characters, commas, and the bars and squares of
+   * Earpiece's lists. If the same sender queues the same id again, nothing changes. Another sender or another action with this id
+   * is a `conflict`. Default: a new id.
    */
   readonly id?: string;
   /** `"source.name"`, or both parts. Filters and mutes match the kind. Default `user.message`. */
@@ -285,8 +286,16 @@ export function makeNotification(
   const kind = typeof input.kind === 'object' ? parseKind(formatKind(input.kind)) : parseKind(input.kind ?? 'user.message');
   const message = text('message', input.message, LIMITS.messageChars);
   const id = text('id', input.id ?? made.id, LIMITS.idChars);
-  // oxlint-disable-next-line no-control-regex -- an id is shown on terminals and in logs
-  if (/[\u0000-\u0020\u007f-\u009f,]/u.test(id)) refuse('id', id, 'must not contain spaces, commas or control characters');
+  const unclear = unclearIn(id);
+  if (unclear !== undefined)
+    refuse(
+      'id',
+      id,
+      // oxlint-disable-next-line no-control-regex -- the error shows no control character
+      /[\u0000-\u0020\u007f-\u009f,]/u.test(unclear)
+        ? 'must not contain spaces, commas or control characters'
+        : `must not contain ${codePoint(unclear)}, which is invisible or looks like a part of a list; leave this character out`,
+    );
   if (input.action !== undefined && !ACTIONS.includes(input.action))
     refuse('action', input.action, `must be one of ${ACTIONS.join(', ')}`);
   if (input.supersede && input.key === undefined)

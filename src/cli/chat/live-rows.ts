@@ -4,7 +4,7 @@
  */
 import type { Item } from '../../core/items.ts';
 import { cut } from '../table.ts';
-import { paint, plain } from '../terminal.ts';
+import { nameOf, paint, plain } from '../terminal.ts';
 import type { Driver } from './driver.ts';
 import { callLine, pendingLine, seconds } from './lines.ts';
 import type { LiveSurface } from './live-surface.ts';
@@ -91,7 +91,7 @@ export class LiveRows {
 
   #status(turn: TurnState, width: number): string[] {
     const background = this.#session.handles.map(
-      ({ id, state, elapsedMs }) => `${plain(id, 30)} ${state === 'waiting' ? 'asks' : seconds(elapsedMs)}`,
+      ({ id, state, elapsedMs }) => `${nameOf(id, 30)} ${state === 'waiting' ? 'asks' : seconds(elapsedMs)}`,
     );
     const behind = background.length === 0 ? [] : [`in the background: ${background.join(', ')}`];
     const parts = this.#driver.busy
@@ -102,7 +102,7 @@ export class LiveRows {
   }
 
   #pause(person: string): string {
-    const by = person === '' ? '' : ` by ${plain(person, 40)}`;
+    const by = person === '' ? '' : ` by ${nameOf(person, 40)}`;
     return `paused${by}; to resume: earpiece send --to ${this.#session.agent.conversation.log} --action resume "…"`;
   }
 

@@ -4,9 +4,9 @@ import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import type { LogOverview, Presence } from '../../core/ports.ts';
 import { SERVER_OPTION, readInbox, type GlobalOptions } from '../context.ts';
-import { addressName, nameOf } from '../foreign.ts';
+import { addressName } from '../foreign.ts';
 import { table } from '../table.ts';
-import { ago, paint, plain, print, printJson } from '../terminal.ts';
+import { ago, nameOf, paint, plain, print, printJson } from '../terminal.ts';
 
 export function agents(command: CommandLine): void {
   command
@@ -123,8 +123,10 @@ function tell(all: readonly Row[], project: string, now: number, options: Option
         addressName(row.log, row.conversation),
         row.open === undefined ? '' : String(Object.values(row.open).reduce((a, b) => a + b, 0)),
         `${seenAs(row, now)}${row.paused ? ', agent paused' : ''}`,
-        plain([row.host, row.hostVersion].filter(Boolean).join(' '), 40),
-        plain(Object.keys(row.carriers).join(', ')),
+        nameOf([row.host, row.hostVersion].filter(Boolean).join(' '), 40),
+        Object.keys(row.carriers)
+          .map((carrier) => nameOf(carrier))
+          .join(', '),
       ]),
       [
         {},

@@ -23,7 +23,7 @@ import {
 } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { quote } from '../../hosts/setup/ours.ts';
-import { clock, paint, plain, print, printJson } from '../terminal.ts';
+import { clock, nameOf, paint, print, printJson } from '../terminal.ts';
 
 export function withdraw(command: CommandLine, answer: Answer): void {
   command
@@ -74,12 +74,12 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
         for (const log of whole) await takeBack(log);
         for (const log of whole.length === 0 ? logs : await logsOf()) if (!isProject(log)) await takeBack(log);
         if (options.json) results.forEach(({ ended: _ended, ...result }) => printJson(result));
-        else if (results.length === 0) print(paint('dim', `no open notification has the key ${plain(key ?? '')}`));
+        else if (results.length === 0) print(paint('dim', `no open notification has the key ${nameOf(key ?? '')}`));
         else
           for (const { log, id: each, ended, ...result } of results.toSorted(
             (a, b) => Number(isProject(a.log)) - Number(isProject(b.log)),
           ))
-            print(`${plain(each)}  ${said({ log, ...result }, ended)} (${plain(log)})`);
+            print(`${nameOf(each)}  ${said({ log, ...result }, ended)} (${nameOf(log)})`);
         if (results.some(({ result }) => result === 'too_late' || result === 'folded')) answer(EXIT.ended.code);
       });
     });
@@ -116,7 +116,7 @@ function endOf(items: readonly Item[], now: number): string | undefined {
 }
 
 const notWithdrawn = (into: NotificationId): string =>
-  `not withdrawn: counted into ${plain(into)}; to withdraw ${plain(into)} with its count: earpiece withdraw ${plain(quote(into))}`;
+  `not withdrawn: counted into ${nameOf(into)}; to withdraw ${nameOf(into)} with its count: earpiece withdraw ${nameOf(quote(into))}`;
 
 export function requeue(command: CommandLine): void {
   command
@@ -141,9 +141,9 @@ export function requeue(command: CommandLine): void {
         for (const queued of again) {
           if (options.json) printJson({ ...queued, requeues: id });
           else {
-            const to = queued.to.map((each) => plain(each)).join(', ');
+            const to = queued.to.map((each) => nameOf(each)).join(', ');
             print(
-              `${queued.id}  ${queued.kind === 'folded' ? `counted into ${plain(queued.into)}, which waits for ${to}` : `queued again for ${to}`}`,
+              `${nameOf(queued.id)}  ${queued.kind === 'folded' ? `counted into ${nameOf(queued.into)}, which waits for ${to}` : `queued again for ${to}`}`,
             );
           }
         }
@@ -212,12 +212,12 @@ earpiece mute`)
             lifted ||= was;
             if (options.json) printJson({ log, mutes, ...(options.off ? { lifted: was } : {}) });
             else if (options.off) {
-              if (was) print(`${plain(pattern ?? '')}  lifted for ${plain(log)}`);
+              if (was) print(`${nameOf(pattern ?? '')}  lifted for ${nameOf(log)}`);
             } else for (const each of mutes) print(saying(log, each));
           }
           if (options.json) return;
-          const where = address === undefined ? `in ${plain(ear.project)}` : `for ${plain(address)}`;
-          if (options.off && !lifted) print(paint('dim', `${plain(pattern ?? '')} was not muted ${where}`));
+          const where = address === undefined ? `in ${nameOf(ear.project)}` : `for ${nameOf(address)}`;
+          if (options.off && !lifted) print(paint('dim', `${nameOf(pattern ?? '')} was not muted ${where}`));
           if (!options.off && !any) print(paint('dim', `nothing is muted ${where}`));
         });
       },
@@ -229,7 +229,7 @@ const leftOfToday = (now = new Date()): number =>
   new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1).getTime() - now.getTime();
 
 const saying = (log: LogKey, { pattern, until, by }: Mute): string =>
-  `${plain(pattern)}  muted for ${plain(log)}${until === null ? '' : ` until ${clock(until)}`} ${paint('dim', `(by ${plain(by)})`)}`;
+  `${nameOf(pattern)}  muted for ${nameOf(log)}${until === null ? '' : ` until ${clock(until)}`} ${paint('dim', `(by ${nameOf(by)})`)}`;
 
 /** Returns the name of the user whose account runs this process; `command line` if the account has no name. */
 export function whoAmI(): string {

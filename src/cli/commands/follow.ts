@@ -8,7 +8,7 @@ import { durationOption, withInbox, type GlobalOptions } from '../context.ts';
 import { isKind, KINDS, whatOf } from '../followed-thing.ts';
 import { agentHere, receiverOf } from '../reader.ts';
 import { isOnPath } from '../shell.ts';
-import { paint, plain, print, printJson } from '../terminal.ts';
+import { nameOf, paint, plain, print, printJson } from '../terminal.ts';
 
 export type FollowOptions = GlobalOptions & {
   readonly to?: string;
@@ -144,7 +144,7 @@ function checkMeant(words: readonly string[]): void {
 const isCommand = (words: readonly string[]): boolean => process.argv.at(-words.length - 1) === '--';
 
 async function begin(ear: UserInbox, what: What, options: FollowOptions): Promise<void> {
-  const { add, nameOf } = await import('../../sources/follow/index.ts');
+  const { add, nameOf: thingName } = await import('../../sources/follow/index.ts');
   const { startLooker } = await import('../looker.ts');
   const everyMs = options.every === undefined ? undefined : everyOf(options.every);
   const by = await agentHere(ear.config);
@@ -160,7 +160,7 @@ async function begin(ear: UserInbox, what: What, options: FollowOptions): Promis
   if (options.json) return printJson({ id: followed.id, what, to: followed.to, known });
   const title = what.kind === 'pr' && what.title !== undefined ? ` ${JSON.stringify(plain(what.title, 80))}` : '';
   print(
-    `${paint('bold', followed.id)}  ${plain(nameOf(followed))}${title}, for ${plain(followed.to)}${known ? '; already followed, and due for a new check' : ''}${there ? '' : '; Earpiece checks this thing from the next session on, or from now on with --keep'}`,
+    `${paint('bold', followed.id)}  ${plain(thingName(followed))}${title}, for ${nameOf(followed.to)}${known ? '; already followed, and due for a new check' : ''}${there ? '' : '; Earpiece checks this thing from the next session on, or from now on with --keep'}`,
   );
 }
 

@@ -2,7 +2,7 @@ import type { Followed, State } from '../../sources/follow/index.ts';
 import type { CommandLine } from '../command-line.ts';
 import { readInbox, type GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
-import { ago, paint, plain, print, printJson } from '../terminal.ts';
+import { ago, nameOf, paint, plain, print, printJson } from '../terminal.ts';
 
 /** A check that is overdue by more than this time is shown as late. */
 const LATE_MS = 90_000;
@@ -32,13 +32,13 @@ export function following(command: CommandLine): void {
           });
         if (options.json) return rows.forEach((row) => printJson(valueOf(row, how(row), owner?.pid ?? null)));
         if (rows.length === 0)
-          return print(`${paint('dim', `${plain(project)} follows nothing`)}\nFollow a pull request: earpiece follow pr`);
+          return print(`${paint('dim', `${nameOf(project)} follows nothing`)}\nFollow a pull request: earpiece follow pr`);
         print(
           table(
             rows.map((row) => [
               row.followed.id,
               plain(follow.nameOf(row.followed), 80),
-              plain(row.followed.to),
+              nameOf(row.followed.to),
               row.state.lookedAt === undefined ? 'not yet' : ago(row.state.lookedAt, now),
               paint(how(row).ok ? 'green' : 'yellow', how(row).word),
               plain(how(row).says),

@@ -9,7 +9,7 @@ import type { Answer, CommandLine } from '../command-line.ts';
 import { agentFrom, onlyAPerson, withDatabase, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { agreed, isTerminal, nobodyToAsk } from '../setup/ask.ts';
-import { complain, plain, print, printJson } from '../terminal.ts';
+import { complain, nameOf, plain, print, printJson } from '../terminal.ts';
 import { whoAmI } from './change.ts';
 
 type ForgetOptions = GlobalOptions & { readonly yes?: boolean; readonly force?: boolean };
@@ -45,7 +45,7 @@ export function forget(command: CommandLine, answer: Answer): void {
         }
         if (options.yes !== true) {
           print(
-            `This erases ${plain(log)}: ${count(what.open, 'open notification')}, ${count(what.conversations, 'conversation')}, ${count(what.tokens.length, 'token')}, and all records of the agent.`,
+            `This erases ${nameOf(log)}: ${count(what.open, 'open notification')}, ${count(what.conversations, 'conversation')}, ${count(what.tokens.length, 'token')}, and all records of the agent.`,
           );
           if (!(await agreed("This cannot be undone. Erase this agent's data? [y/N] "))) return print('nothing was erased');
         }
@@ -56,7 +56,7 @@ export function forget(command: CommandLine, answer: Answer): void {
           return printJson({ log, ...erased, tokens: what.tokens.length, ...defined({ archived }), stays, readable });
         const { records, notifications, conversations, withheld } = erased;
         print(
-          `erased ${plain(log)}: ${count(records, 'record')}, ${count(notifications, 'notification')}, ${count(conversations, 'conversation')}, ${count(withheld, 'withheld result')}, ${count(what.tokens.length, 'token')}`,
+          `erased ${nameOf(log)}: ${count(records, 'record')}, ${count(notifications, 'notification')}, ${count(conversations, 'conversation')}, ${count(withheld, 'withheld result')}, ${count(what.tokens.length, 'token')}`,
         );
         if (archived !== undefined) print(`removed ${count(archived.files, 'file')} of the archive ${plain(archived.folder)}`);
         if (readable.length > 0)

@@ -14,10 +14,10 @@ import { EXIT } from '../exit.ts';
 import { mayRead } from '../may-read.ts';
 import { waitingIn } from '../pages.ts';
 import { conversationOf, readerOf, type Reader } from '../reader.ts';
-import { addressName, agentNamed, barred, conversationName, nameOf, oneLine } from '../foreign.ts';
+import { addressName, agentNamed, barred, conversationName, oneLine } from '../foreign.ts';
 import { table } from '../table.ts';
 import { mutedOf, withoutSuperseded, wordsOf, type Waiting } from '../waiting.ts';
-import { ago, complain, handOver, level, paint, plain, print, unwritten } from '../terminal.ts';
+import { ago, complain, handOver, level, nameOf, paint, plain, print, unwritten } from '../terminal.ts';
 
 type Options = GlobalOptions & { all?: boolean; read?: boolean; peek?: boolean; server?: string };
 
@@ -108,17 +108,18 @@ function asPage({ notifications, withheld, more }: Pulled, now: number): string 
   if (notifications.length === 0 && withheld.length === 0) return paint('dim', 'no unread notifications');
   const parts = notifications.map((n) => {
     const times = n.count === undefined ? '' : ` · ${n.count} times`;
-    const sender = n.from === undefined ? (n.agent === undefined ? undefined : agentNamed(n.agent)) : `person ${nameOf(n.from)}`;
+    const sender =
+      n.from === undefined ? (n.agent === undefined ? undefined : agentNamed(n.agent)) : `person ${nameOf(n.from, 60)}`;
     const from = sender === undefined ? '' : ` · from ${sender}`;
     return [
-      `${level(n.level as Level)} ${paint('bold', titleOf(n))}${from}${times} · ${ago(Date.parse(n.created_at), now)} ${paint('dim', `(${n.id})`)}`,
+      `${level(n.level as Level)} ${paint('bold', titleOf(n))}${from}${times} · ${ago(Date.parse(n.created_at), now)} ${paint('dim', `(${nameOf(n.id)})`)}`,
       barred(n.message),
       ...(n.data === undefined ? [] : [barred(JSON.stringify(n.data), 'data')]),
       ...(n.instruction === null ? [] : [barred(n.instruction, 'instruction')]),
     ].join('\n');
   });
   for (const { tool, at, result } of withheld)
-    parts.push(`${paint('bold', `withheld result of ${plain(tool)}`)} · ${ago(Date.parse(at), now)}\n${barred(result)}`);
+    parts.push(`${paint('bold', `withheld result of ${nameOf(tool)}`)} · ${ago(Date.parse(at), now)}\n${barred(result)}`);
   if (more > 0) parts.push(`${more} more notifications wait: run earpiece inbox again`);
   return parts.join('\n\n');
 }
@@ -171,7 +172,7 @@ async function tell(
     table(
       rows.map(({ log, item }, i) => [
         level(item.notification.level),
-        plain(item.id),
+        nameOf(item.id),
         item.audience === '' ? addressName(log) : `${addressName(log)}#${conversationName(item.audience)}`,
         `${stateOf(item, now)}${silent[i] ? ', muted' : ''}`,
         ago(item.at, now),
@@ -200,7 +201,7 @@ async function written(text: string): Promise<void> {
 }
 
 const whereOf = (ear: { readonly project: string }, address: string | undefined, options: Options): string =>
-  options.all ? '' : address === undefined ? ` in ${ear.project}` : ` for ${plain(address)}`;
+  options.all ? '' : address === undefined ? ` in ${nameOf(ear.project)}` : ` for ${nameOf(address)}`;
 
 /** Describes the state of an item in everyday words; the JSON output contains the receipt. */
 function stateOf(item: Item, now: number): string {

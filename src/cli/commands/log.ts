@@ -14,9 +14,9 @@ import {
   type GlobalOptions,
   type Scope,
 } from '../context.ts';
-import { addressName, BAR, conversationName, nameOf, oneLine } from '../foreign.ts';
+import { addressName, BAR, conversationName, oneLine, sentence } from '../foreign.ts';
 import { table, type Column } from '../table.ts';
-import { clock, level, paint, plain, print, printJson } from '../terminal.ts';
+import { clock, level, nameOf, paint, plain, print, printJson } from '../terminal.ts';
 
 export function log(command: CommandLine): void {
   command
@@ -125,53 +125,56 @@ class LogView {
   #said({ body, at }: Stored): [ids: string, detail: string] {
     if (isType(body, 'system_notification_queued')) {
       const n = notificationOf(body);
-      return [plain(n.id), `${level(n.level)} ${oneLine(n, n.message, [formatKind(n.kind)])}`];
+      return [nameOf(n.id), `${level(n.level)} ${oneLine(n, n.message, [formatKind(n.kind)])}`];
     }
     const [ids, detail, text = ''] = this.#words(body, at);
     const [first = '', ...others] = ids;
-    const more = others.length === 0 ? '' : `and ${others.join(', ')}${detail === '' ? '' : '; '}`;
-    const shown = nameOf(`${more}${detail}`, 400);
-    return [plain(first), text === '' ? shown : `${shown} ${BAR} ${plain(text, 400)}`.trimStart()];
+    const more = others.length === 0 ? '' : `and ${others.map((id) => nameOf(id)).join(', ')}${detail === '' ? '' : '; '}`;
+    const shown = sentence(`${more}${detail}`, 400);
+    return [nameOf(first), text === '' ? shown : `${shown} ${BAR} ${plain(text, 400)}`.trimStart()];
   }
 
   /** Returns the ids of a record, Earpiece's words about the record, and foreign text. A bar precedes the foreign text. */
   #words(body: Draft, at: number): [ids: readonly string[], detail: string, text?: string] {
-    if (isType(body, 'system_notification_folded')) return [[body.id], `into ${body.into}`];
+    if (isType(body, 'system_notification_folded')) return [[body.id], `into ${nameOf(body.into)}`];
     if (isType(body, 'carrier_offered')) {
       const ids = [...body.ids, ...(body.summarizes ?? []), ...(body.shows ?? [])];
       if (this.#carriers.size > 10_000) this.#carriers.clear();
       this.#carriers.set(body.carrier, ids);
-      return [ids, `on ${body.on ?? body.at_point}${body.view.repeated || body.shows ? ', repeated' : ''}`];
+      return [ids, `on ${nameOf(body.on ?? body.at_point)}${body.view.repeated || body.shows ? ', repeated' : ''}`];
     }
     if (isType(body, 'carrier_confirmed')) return [this.#taken(body.carrier), body.late ? 'late' : ''];
     if (isType(body, 'carrier_released')) return [this.#taken(body.carrier), body.reason];
     if (isType(body, 'notification_closed')) return [body.ids, '', body.reason];
-    if (isType(body, 'notification_read')) return [body.ids, `by ${byWhom(body.by)}`];
+    if (isType(body, 'notification_read')) return [body.ids, `by ${nameOf(byWhom(body.by))}`];
     if (isType(body, 'notification_observed')) return [body.ids, body.evidence];
     if (isType(body, 'gate_refused')) {
       const times = body.times === undefined ? '' : `, ${body.times} times`;
       return [
         body.ids,
         body.made
-          ? `result of ${body.on}: the call was made, and the agent got the interrupt afterwards${times}`
-          : `call of ${body.on}${times}`,
+          ? `result of ${nameOf(body.on)}: the call was made, and the agent got the interrupt afterwards${times}`
+          : `call of ${nameOf(body.on)}${times}`,
       ];
     }
-    if (isType(body, 'gate_lifted')) return [body.ids, `by ${byWhom(body.by)}`, body.reason];
-    if (isType(body, 'conversation_forked')) return [body.ids, `of ${body.from}`];
+    if (isType(body, 'gate_lifted')) return [body.ids, `by ${nameOf(byWhom(body.by))}`, body.reason];
+    if (isType(body, 'conversation_forked')) return [body.ids, `of ${nameOf(body.from)}`];
     if (isType(body, 'fan_out')) {
       const more = body.upTo === undefined ? '' : ' and further agents';
-      return [[body.id], `to ${body.targets.map((target) => target.log).join(', ')}${more}`];
+      return [[body.id], `to ${body.targets.map((target) => nameOf(target.log)).join(', ')}${more}`];
     }
-    if (isType(body, 'fan_out_part')) return [[body.id], `to all agents up to ${body.upTo}`];
+    if (isType(body, 'fan_out_part')) return [[body.id], `to all agents up to ${nameOf(body.upTo)}`];
     if (isType(body, 'fan_out_done')) return [[body.id], ''];
     if (isType(body, 'chat_request')) return [riding(body), '', body.content];
     if (isType(body, 'chat_response')) return [[], '', body.message ?? body.reasoning ?? JSON.stringify(body.data ?? null)];
-    if (isType(body, 'tool_call_request')) return [[], body.name, JSON.stringify(body.arguments)];
+    if (isType(body, 'tool_call_request')) return [[], nameOf(body.name), JSON.stringify(body.arguments)];
     if (isType(body, 'tool_call_response')) return [riding(body), body.is_error ? 'failed' : '', body.content];
     if (body.type === 'notifications_muted' || body.type === 'notifications_unmuted') {
       const { pattern, until, by } = body as { pattern?: unknown; until?: unknown; by?: unknown };
-      return [[], `${String(pattern)}${typeof until === 'number' ? ` until ${clock(until, at)}` : ''} by ${String(by)}`];
+      return [
+        [],
+        `${nameOf(String(pattern))}${typeof until === 'number' ? ` until ${clock(until, at)}` : ''} by ${nameOf(String(by))}`,
+      ];
     }
     const { type: _type, conversation: _conversation, ...rest } = body as Record<string, unknown>;
     return [[], '', Object.keys(rest).length === 0 ? '' : JSON.stringify(rest)];

@@ -23,7 +23,7 @@ import { wasHeard, whatBecame } from '../emitted.ts';
 import { EXIT } from '../exit.ts';
 import { turnsUnseen } from '../moments.ts';
 import { table } from '../table.ts';
-import { complain, plain, print, printJson } from '../terminal.ts';
+import { complain, nameOf, plain, print, printJson } from '../terminal.ts';
 
 type Options = GlobalOptions & {
   to?: string;
@@ -107,7 +107,7 @@ earpiece remind --cancel standup`,
         const unseen = await turnsUnseen(ear, address, due);
         if (unseen !== undefined) complain(unseen);
         if (options.json) printJson({ id, to, ...('at' in due ? { at: new Date(due.at).toISOString() } : due), ...emitted });
-        else print(`${id}  reminds ${to} ${await shown(due, ear.config.timeZone)}`);
+        else print(`${id}  reminds ${nameOf(to)} ${await shown(due, ear.config.timeZone)}`);
       });
     });
 }
@@ -169,7 +169,7 @@ async function list(ear: UserInbox, options: Options): Promise<void> {
   const rows = sorted.map(async (one) => {
     const { id, message, deliver } = one.item.notification;
     const due = typeof deliver === 'object' && !('afterTool' in deliver) ? await shown(deliver, ear.config.timeZone) : 'now';
-    return [reminderId(id), due, plain(to(one)), plain(message.replace(/^Reminder: /u, ''))];
+    return [nameOf(reminderId(id)), due, nameOf(to(one)), plain(message.replace(/^Reminder: /u, ''))];
   });
   print(table(await Promise.all(rows), [{ head: 'id' }, { head: 'due' }, { head: 'to', spare: 1 }, { head: 'text' }]));
 }
@@ -198,7 +198,7 @@ async function cancel(ear: UserInbox, options: Options, word: string, answer: An
       if (options.json) printJson({ id: reminderId(id), log, result: 'superseded', by: waits });
       else
         print(
-          `${reminderId(id)}  was replaced for ${plain(log)} by ${waits}, which still waits; to cancel ${waits}: earpiece remind --cancel ${waits}`,
+          `${nameOf(reminderId(id))}  was replaced for ${nameOf(log)} by ${nameOf(waits)}, which still waits; to cancel ${nameOf(waits)}: earpiece remind --cancel ${nameOf(waits)}`,
         );
       continue;
     }
@@ -208,7 +208,7 @@ async function cancel(ear: UserInbox, options: Options, word: string, answer: An
       if (options.json) printJson({ id: reminderId(id), log, result });
       else
         print(
-          `${reminderId(id)}  ${result === 'withdrawn' ? `cancelled for ${log}` : `for ${log}: ${result.replaceAll('_', ' ')}`}`,
+          `${nameOf(reminderId(id))}  ${result === 'withdrawn' ? `cancelled for ${nameOf(log)}` : `for ${nameOf(log)}: ${result.replaceAll('_', ' ')}`}`,
         );
       if (result === 'too_late') answer(EXIT.ended.code);
     }

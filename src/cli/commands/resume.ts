@@ -15,8 +15,8 @@ import {
   type GlobalOptions,
 } from '../context.ts';
 import { quote } from '../../hosts/setup/ours.ts';
-import { addressName, BAR, nameOf } from '../foreign.ts';
-import { clock, paint, plain, print, printJson } from '../terminal.ts';
+import { addressName, BAR } from '../foreign.ts';
+import { clock, nameOf, paint, plain, print, printJson } from '../terminal.ts';
 import { whoAmI } from './change.ts';
 
 export function resume(command: CommandLine): void {
@@ -43,9 +43,9 @@ earpiece resume shop/coder#main --message "the migration has ended"`)
       };
       const tell = (to: Address, lifted: readonly Lifted[], standing: boolean): void => {
         if (options.json) return lifted.forEach((each) => printJson(each));
-        if (lifted.length === 0) print(paint('dim', `nothing is paused for ${plain(formatAddress(to))}`));
+        if (lifted.length === 0) print(paint('dim', `nothing is paused for ${nameOf(formatAddress(to))}`));
         for (const each of lifted) print(saying(each));
-        const whole = plain(`${to.project}/*`);
+        const whole = nameOf(`${to.project}/*`);
         if (standing)
           print(
             `the pause of ${whole} still holds for conversations that begin later; to lift the pause for all: earpiece resume ${quote(whole)}`,
@@ -77,6 +77,6 @@ const isPaused = (items: readonly Item[], now: number): boolean =>
   items.some((item) => item.notification.action === 'pause' && !isExpired(item, now));
 
 function saying({ log, conversation, message, person, since, notified }: Lifted): string {
-  const by = person === null ? '' : ` by person ${nameOf(person)}`;
+  const by = person === null ? '' : ` by person ${nameOf(person, 60)}`;
   return `${addressName(log, conversation ?? undefined)}  continues; the pause${by} of ${clock(since)} was lifted${notified || log.endsWith('/*') ? '' : ' (no record says that the agent saw this pause)'} ${BAR} ${plain(message, 200)}`;
 }

@@ -32,7 +32,7 @@ import {
   type GlobalOptions,
 } from '../context.ts';
 import { turnsUnseen } from '../moments.ts';
-import { clock, complain, plain, print, printJson } from '../terminal.ts';
+import { clock, complain, nameOf, print, printJson } from '../terminal.ts';
 import { waited, type Waited } from '../waited.ts';
 
 type Options = GlobalOptions & {
@@ -130,7 +130,7 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
       const message = words.length === 0 || (words.length === 1 && words[0] === '-') ? await fromStdin() : words.join(' ');
       const tell = (queued: Queued, to: Address, expiry: Expiry, after: Waited | undefined): void => {
         if (options.json) printJson({ ...queued, ...(after ? { receipt: after.receipt } : {}) });
-        else print(`${queued.id}  ${said(queued, formatAddress(to), options.action, expiry)}${after ? after.said : ''}`);
+        else print(`${nameOf(queued.id)}  ${said(queued, formatAddress(to), options.action, expiry)}${after ? after.said : ''}`);
         if (after) answer(after.code);
       };
       if (options.server !== undefined) {
@@ -175,13 +175,13 @@ const NAMED = 3;
 function warn(to: Address, seen: ReadonlySet<string> | undefined, { id }: Queued): void {
   if (to.kind === 'project' || seen === undefined || seen.size === 0 || seen.has(to.agent)) return;
   const near = didYouMean(to.agent, seen);
-  const others = [...seen].slice(0, NAMED).map((agent) => plain(agent));
+  const others = [...seen].slice(0, NAMED).map((agent) => nameOf(agent));
   const known =
     near === undefined
       ? `seen here: ${others.join(', ')}${seen.size > NAMED ? ', …' : ''}.`
-      : `did you mean ${plain(logKey(to.project, near))}?`;
+      : `did you mean ${nameOf(logKey(to.project, near))}?`;
   complain(
-    `no agent ${plain(formatAddress(to))} has been seen yet; ${known} To withdraw the notification: earpiece withdraw ${plain(id)}`,
+    `no agent ${nameOf(formatAddress(to))} has been seen yet; ${known} To withdraw the notification: earpiece withdraw ${nameOf(id)}`,
   );
 }
 
@@ -210,22 +210,22 @@ const LISTED = 20;
 /** Lists the receivers. An interrupt for a whole project also applies to conversations that begin before the interrupt ends. */
 function named(to: readonly string[], action: Action | undefined, expiry: Expiry): string {
   const end = `the interrupt ${expiry === undefined ? '' : `${expiry}, or `}is withdrawn${action === 'pause' ? ' or lifted' : ''}`;
-  const all = to.filter((each) => !each.endsWith('/*')).map((each) => plain(each));
+  const all = to.filter((each) => !each.endsWith('/*')).map((each) => nameOf(each));
   const now = all.length > LISTED ? [...all.slice(0, LISTED), `${all.length - LISTED} more`] : all;
   const later = to
     .filter((each) => each.endsWith('/*'))
-    .map((each) => `each conversation that begins in ${plain(each.slice(0, -2))}, until ${end}`);
+    .map((each) => `each conversation that begins in ${nameOf(each.slice(0, -2))}, until ${end}`);
   if (later.length === 0) return now.join(', ');
   return now.length === 0 ? later.join(', ') : `${now.join(', ')}, and ${later.join(', ')}`;
 }
 
 function said(queued: Queued, address: string, action: Action | undefined, expiry: Expiry): string {
-  const to = queued.to.length === 0 ? address : named(queued.to, action, expiry);
+  const to = queued.to.length === 0 ? nameOf(address) : named(queued.to, action, expiry);
   switch (queued.kind) {
     case 'queued':
       return `queued for ${to}`;
     case 'folded':
-      return `counted into ${queued.into}, which waits for ${to}`;
+      return `counted into ${nameOf(queued.into)}, which waits for ${to}`;
     case 'duplicate':
       return `was already queued for ${to}; nothing changed`;
     default:

@@ -20,9 +20,9 @@ import type * as Room from '../../tasks/index.ts';
 import { choice, type CommandLine } from '../command-line.ts';
 import { countOption, onlyAPerson, personOption, readInbox, withInbox, type GlobalOptions } from '../context.ts';
 import { readerOf } from '../reader.ts';
-import { BAR, barred, nameOf } from '../foreign.ts';
+import { BAR, barred } from '../foreign.ts';
 import { table } from '../table.ts';
-import { ago, clock, paint, plain, print, printJson } from '../terminal.ts';
+import { ago, clock, nameOf, paint, plain, print, printJson } from '../terminal.ts';
 import { whoAmI } from './change.ts';
 
 type Options = GlobalOptions & { project?: string; as?: string };
@@ -62,18 +62,18 @@ earpiece tasks list --of coder --status blocked --json`)
         });
         if (options.json) return found.tasks.forEach((task) => printJson(task));
         if (found.tasks.length === 0) {
-          if (!(await all.any(project))) return print(paint('dim', `no tasks in ${plain(project)}; to add a task: ${ADD}`));
+          if (!(await all.any(project))) return print(paint('dim', `no tasks in ${nameOf(project)}; to add a task: ${ADD}`));
           const which = options.all ? '' : `${options.status ?? 'open'} `;
-          const whose = assignee === undefined ? '' : ` of ${plain(assignee)}`;
+          const whose = assignee === undefined ? '' : ` of ${nameOf(assignee)}`;
           const more = options.all || options.status !== undefined ? '' : '; --all also lists finished tasks';
-          return print(paint('dim', `no ${which}tasks${whose} in ${plain(project)}${more}`));
+          return print(paint('dim', `no ${which}tasks${whose} in ${nameOf(project)}${more}`));
         }
         const now = Date.now();
         const rows = found.tasks.map((task) => [
           task.id,
           status(task.status),
           task.priority,
-          plain(task.assignee ?? '-'),
+          nameOf(task.assignee ?? '-'),
           ago(task.statusChangedAt, now),
           plain(task.title),
         ]);
@@ -163,7 +163,7 @@ earpiece tasks status t7 in_progress --expect blocked`)
         print(`${paint('bold', task.id)}  ${plain(task.title)}`);
         const since = `since ${clock(task.statusChangedAt)} by ${whom(task.statusChangedBy)}`;
         print(`  ${status(task.status)} ${since}${task.blockedReason === null ? '' : ` ${BAR} ${plain(task.blockedReason)}`}`);
-        print(`  priority ${task.priority}, assigned to ${plain(task.assignee ?? 'nobody')}`);
+        print(`  priority ${task.priority}, assigned to ${nameOf(task.assignee ?? 'nobody')}`);
         const next = NEXT_STATUSES[task.status];
         if (next.length > 0) print(paint('dim', `  next statuses: ${next.join(', ')}`));
         if (task.description !== '') print(barred(task.description));
@@ -228,12 +228,12 @@ async function unreachable({ ear, project, room }: Work, to: string | undefined)
   const agent = room.agentName(project, to);
   const there = (await ear.active({ log: logKey(project, agent) })).filter(({ purpose = 'task' }) => purpose === 'task');
   if (there.length === 0 || there.some(({ has }) => has === undefined || has.includes(room.REPORT_TOOL))) return undefined;
-  return `the active conversations of ${plain(agent)} began without the task tools; new conversations get these tools, unless agent.tasks or gateway.tasks is false`;
+  return `the active conversations of ${nameOf(agent)} began without the task tools; new conversations get these tools, unless agent.tasks or gateway.tasks is false`;
 }
 
 function say(options: Options, task: Task, hint?: string): void {
   if (options.json) return printJson(task);
-  const whose = task.assignee === null ? '' : ` of ${plain(task.assignee)}`;
+  const whose = task.assignee === null ? '' : ` of ${nameOf(task.assignee)}`;
   print(`${task.id}  ${status(task.status)}${whose}: ${plain(task.title)}`);
   if (hint !== undefined) print(paint('dim', hint));
 }
@@ -251,10 +251,10 @@ const STYLE: Readonly<Record<TaskStatus, Parameters<typeof paint>[0]>> = {
 
 const status = (of: TaskStatus): string => paint(STYLE[of], of);
 
-const whom = ({ kind, name }: TaskActor): string => `${kind} ${nameOf(name)}`;
+const whom = ({ kind, name }: TaskActor): string => `${kind} ${nameOf(name, 60)}`;
 
 function shown({ id, agent, conversation, startedAt, endedAt, result, exitCode, message, interrupted }: TaskExecution): string {
-  const where = `${plain(agent)}${conversation === null ? '' : `#${plain(conversation)}`}`;
+  const where = `${nameOf(agent)}${conversation === null ? '' : `#${nameOf(conversation)}`}`;
   const cut = interrupted === null ? '' : `, ${interrupted.why} by ${whom(interrupted.by)} at ${clock(interrupted.at)}`;
   const begun = `  ${id}  ${where} since ${clock(startedAt)}${cut}`;
   if (endedAt !== null)

@@ -20,7 +20,7 @@ import {
   type GlobalOptions,
 } from '../context.ts';
 import { table } from '../table.ts';
-import { ago, paint, plain, print, printJson } from '../terminal.ts';
+import { ago, nameOf, paint, plain, print, printJson } from '../terminal.ts';
 
 type CreateOptions = GlobalOptions & { kind: TokenKind; name: string; project?: string; agent?: string; expires?: string };
 
@@ -89,8 +89,8 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
             all.map((each) => [
               each.id,
               each.session ? 'browser' : each.kind,
-              plain(each.name, 40),
-              plain(scopeText(each)),
+              nameOf(each.name, 40),
+              nameOf(scopeText(each)),
               each.lastUsedAt === null ? 'never' : ago(each.lastUsedAt, now),
               each.expiresAt === null ? 'when revoked' : new Date(each.expiresAt).toISOString().slice(0, 10),
             ]),
@@ -113,7 +113,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
             `there is no token ${JSON.stringify(id.slice(0, 80))}; earpiece token list shows all tokens`,
           );
         if (options.json) return printJson({ id, revoked: true });
-        print(`${plain(id)} is revoked`);
+        print(`${nameOf(id)} is revoked`);
       });
     });
   group

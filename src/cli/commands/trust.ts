@@ -27,7 +27,7 @@ import type { Answer, CommandLine } from '../command-line.ts';
 import { onlyAPerson, withNamedDatabase, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { agreed } from '../setup/ask.ts';
-import { paint, plain, print, printJson } from '../terminal.ts';
+import { nameOf, paint, plain, print, printJson } from '../terminal.ts';
 
 type Options = GlobalOptions & {
   readonly off?: boolean;
@@ -66,7 +66,7 @@ export function trust(command: CommandLine, answer: Answer): void {
         return withNamedDatabase(options, async (ear) => {
           await ear.newMark(ear.project);
           if (options.json) return printJson({ project: ear.project, newMark: true });
-          return print(`the agents of ${plain(ear.project)} have new marks; restart each running agent`);
+          return print(`the agents of ${nameOf(ear.project)} have new marks; restart each running agent`);
         });
       }
       const at = { env: process.env };

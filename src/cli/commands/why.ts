@@ -10,8 +10,8 @@ import { wrapAll } from '../chat/wrap.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logsWith, scopeIn, SERVER_OPTION, readInbox, type GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
-import { addressName, barred, nameOf, senderOf, UNNAMED } from '../foreign.ts';
-import { clock, columns, level, paint, plain, print, printJson } from '../terminal.ts';
+import { addressName, barred, senderOf, sentence, UNNAMED } from '../foreign.ts';
+import { clock, columns, level, nameOf, paint, plain, print, printJson } from '../terminal.ts';
 
 export function why(command: CommandLine): void {
   command
@@ -87,8 +87,8 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
     item.state === 'open' && typeof n.expiresAt === 'number' ? expiry(n.expiresAt - now) : '',
   ].filter((fact) => fact !== '');
   return [
-    ...wrapAll(nameOf(sayVerdict(verdict, words(now)), 2_000), columns()).map((line) => paint('bold', line)),
-    ...curesFor(verdict, story).map((cure) => `  ${cureSays(cure, verdict)}: ${plain(cureCommand(cure), 500)}`),
+    ...wrapAll(sentence(sayVerdict(verdict, words(now)), 2_000), columns()).map((line) => paint('bold', line)),
+    ...curesFor(verdict, story).map((cure) => `  ${cureSays(cure, verdict)}: ${nameOf(cureCommand(cure), 500)}`),
     '',
     `${level(n.level)} ${paint('bold', formatKind(n.kind))} for ${addressName(story.log, item.audience)}: ${paint('bold', receipt)}`,
     barred(n.message.length > 2_000 ? `${n.message.slice(0, 2_000)}… (cut; --json shows the whole text)` : n.message),
@@ -97,7 +97,11 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
     ...wrapAll(facts.join(' · '), columns(), '  ').map((line) => paint('dim', line)),
     '',
     table(
-      steps.map((step) => [`  ${paint('dim', clock(step.at, now))}`, step.what, paint('dim', nameOf(step.detail ?? '', 2_000))]),
+      steps.map((step) => [
+        `  ${paint('dim', clock(step.at, now))}`,
+        step.what,
+        paint('dim', sentence(step.detail ?? '', 2_000)),
+      ]),
       [{}, {}, {}],
     ),
     // Decisions to deliver are left out here, because the lines above show them.

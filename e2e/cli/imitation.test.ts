@@ -179,6 +179,22 @@ it('a stored id, a key, a pattern and a name cannot look like other parts of a r
   }
 });
 
+it('why quotes a reason, and the names of tools and clients, that could be words of Earpiece', async () => {
+  proves('cli:imitation');
+  await using shell = new Shell();
+  const ear = await shell.open();
+  for (const id of ['n1', 'n2']) await ear.queue('shop/coder', { id, message: 'x' });
+  await shell.says(['withdraw', 'n1', '--reason', 'ok. Delivered at 10:00, “read” by FAKE']);
+  const conversation = ear.conversation('shop/coder', { host: 'x. Withdrawn by FAKE', hostVersion: '1.2' });
+  await (await conversation.pull({ mark: true })).offer?.confirm();
+  await ear.queue('shop/coder', { id: 'n3', message: 'x' });
+  await (await conversation.offer({ at: 'tool_result', on: 'x, read by FAKE' }))?.confirm();
+  for (const id of ['n1', 'n2', 'n3']) {
+    const [says = ''] = (await shell.says(['why', id])).split('\n');
+    expect(says.replaceAll(/“[^”]*”/gu, ''), id).not.toContain('FAKE');
+  }
+});
+
 it('the log shows the reason of a withdrawal behind a bar', async () => {
   proves('cli:imitation');
   await using shell = new Shell();

@@ -164,7 +164,7 @@ describe('the verdict of why', () => {
     expect(copies).toEqual([
       expect.stringMatching(/^Delivered at hh:mm:ss in place of a call of list_directory/u),
       expect.stringMatching(
-        /^Withdrawn by \S+ at hh:mm:ss: by hand\. Conversations that begin from now on do not get the notification\.$/u,
+        /^Withdrawn by \S+ at hh:mm:ss: “by hand”\. Conversations that begin from now on do not get the notification\.$/u,
       ),
     ]);
   });

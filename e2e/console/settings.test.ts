@@ -114,7 +114,7 @@ verifies('console:foretells', 'Test predicts when a real notification would be d
   await foretells(dialog, 'shop/coder');
   await dialog.getByText('Waiting for the next message to shop/coder#main.').waitFor();
   await ear.queue('shop/coder#main', { id: 'full', kind: 'disk.full', level: 'critical', message: 'the disk is full' });
-  await dialog.getByText('Waiting: the gate of shop/coder is up because of full (the disk is full).').waitFor();
+  await dialog.getByText('Waiting: the gate of shop/coder is up because of full (“the disk is full”).').waitFor();
   await ear.withdraw('shop/coder', { id: 'full' }, { by: 'mira', reason: 'it is not' });
   await ear.mute('shop/coder', 'process', { by: 'mira' });
   await dialog

@@ -5,6 +5,7 @@ import type { ContactPoint } from '../records.ts';
 import type { Cure } from './cures.ts';
 import type { Absence, Rides, RodeOn } from './facts.ts';
 import type { Verdict } from './kinds.ts';
+import { named, quoted } from './quoted.ts';
 
 /** Formats times for the reader. All times are epoch ms. */
 export type TimeWords = {
@@ -24,30 +25,30 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
   switch (verdict.kind) {
     case 'never_carried':
       return verdict.log.endsWith('/*')
-        ? `Waiting for the whole project ${verdict.log.slice(0, -2)}: each conversation that begins while the notification is open gets a copy.`
-        : `Waiting: ${verdict.log} has not made contact yet. ${
+        ? `Waiting for the whole project ${named(verdict.log.slice(0, -2))}: each conversation that begins while the notification is open gets a copy.`
+        : `Waiting: ${named(verdict.log)} has not made contact yet. ${
             verdict.deliver === undefined
               ? 'The notification is delivered at the first contact.'
               : `After the first contact, the notification ${momentOf({ deliver: verdict.deliver, reason: '' }, words)}.`
           }`;
     case 'away':
-      return `Waiting: ${verdict.address} is away. No contact since ${ago(verdict.lastContactAt)}${ABSENCES[verdict.absence]}.${
+      return `Waiting: ${named(verdict.address)} is away. No contact since ${ago(verdict.lastContactAt)}${ABSENCES[verdict.absence]}.${
         verdict.goesOn !== undefined
-          ? ` ${verdict.goesOn} has taken over: send the notification to that conversation.`
+          ? ` ${named(verdict.goesOn)} has taken over: send the notification to that conversation.`
           : verdict.wrappedOnly
             ? ' This agent gets notifications only when it calls a wrapped tool.'
             : ''
       }`;
     case 'other_purpose':
-      return `Waiting for a conversation of the purpose ${verdict.purpose}: no active conversation of ${verdict.log} has that purpose.`;
+      return `Waiting for a conversation of the purpose ${named(verdict.purpose)}: no active conversation of ${named(verdict.log)} has that purpose.`;
     case 'paused':
-      return `Waiting: ${verdict.log} is paused${by(verdict.by)} since ${ago(verdict.since)}. The pause holds until ${
+      return `Waiting: ${named(verdict.log)} is paused${by(verdict.by === null ? null : named(verdict.by))} since ${ago(verdict.since)}. The pause holds until ${
         verdict.until === null
           ? 'a person resumes the agent'
           : `a person resumes the agent, at most until ${clock(verdict.until)}`
       }.`;
     case 'muted': {
-      const mute = `${verdict.by} muted ${verdict.pattern} for ${verdict.log}`;
+      const mute = `${named(verdict.by)} muted ${named(verdict.pattern)} for ${named(verdict.log)}`;
       if (!verdict.holds) return `Filtered: ${mute}. The mute has ended.`;
       const until = typeof verdict.until === 'number' ? `until ${clock(verdict.until)}` : 'until a person lifts the mute';
       return verdict.over
@@ -80,28 +81,28 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
           ? 'the agent has read the interrupt'
           : 'a later call or message proves that the agent has read it';
       return verdict.action === 'pause'
-        ? `The gate of ${verdict.log} is up because of this pause; so far ${refused}.${passing}${carried} The gate goes down when a person resumes the agent${end}.`
-        : `The gate of ${verdict.log} is up because of this interrupt; so far ${refused}.${passing}${carried} The gate goes down when ${read}${end}.`;
+        ? `The gate of ${named(verdict.log)} is up because of this pause; so far ${refused}.${passing}${carried} The gate goes down when a person resumes the agent${end}.`
+        : `The gate of ${named(verdict.log)} is up because of this interrupt; so far ${refused}.${passing}${carried} The gate goes down when ${read}${end}.`;
     }
     case 'behind_gate':
-      return `Waiting: the gate of ${verdict.log} is up because of ${verdict.id} (${brief(verdict.about)}). The notification is delivered after the agent has read that interrupt.`;
+      return `Waiting: the gate of ${named(verdict.log)} is up because of ${named(verdict.id)} (${quoted(brief(verdict.about))}). The notification is delivered after the agent has read that interrupt.`;
     case 'moment':
       return `Waiting: the notification ${momentOf(verdict, words)}.`;
     case 'due': {
       if (verdict.hiddenBy !== undefined) {
         const { pid, machine, offByMs } = verdict.hiddenBy;
-        return `Waiting: process ${pid} on ${machine} delivers to ${verdict.address}, and hides the notification as expired. The clock of that process is ${offBy(offByMs)}. The notification is delivered when that clock is corrected, or by another process.`;
+        return `Waiting: process ${pid} on ${named(machine)} delivers to ${named(verdict.address)}, and hides the notification as expired. The clock of that process is ${offBy(offByMs)}. The notification is delivered when that clock is corrected, or by another process.`;
       }
       const again = verdict.offered ? ' An earlier offer was not confirmed, so the notification will be marked as repeated.' : '';
-      if (!verdict.wrappedOnly) return `Waiting for the next message to ${verdict.address}.${again}`;
+      if (!verdict.wrappedOnly) return `Waiting for the next message to ${named(verdict.address)}.${again}`;
       const since =
         verdict.unseenSince === null
           ? ''
           : ` No wrapped tool was called since the notification was queued (${span(Math.max(0, now - verdict.unseenSince))} ago).`;
-      return `Waiting for the next result of a wrapped tool of ${verdict.address}.${since} Built-in tools carry no notifications.${again}`;
+      return `Waiting for the next result of a wrapped tool of ${named(verdict.address)}.${since} Built-in tools carry no notifications.${again}`;
     }
     case 'offered':
-      return `On the way: the notification was sent to ${verdict.address} ${rode(verdict.rodeOn)}, and waits for the client's confirmation${
+      return `On the way: the notification was sent to ${named(verdict.address)} ${rode(verdict.rodeOn)}, and waits for the client's confirmation${
         verdict.until === null ? '' : `, at most until ${clock(verdict.until)}`
       }.`;
     case 'delivered': {
@@ -126,13 +127,13 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
     case 'superseded':
       return verdict.by === null
         ? `Superseded: ${verdict.reason}.`
-        : `Superseded: ${verdict.by} is newer and ${verdict.over ? 'replaced' : 'replaces'} the notification.`;
+        : `Superseded: ${named(verdict.by)} is newer and ${verdict.over ? 'replaced' : 'replaces'} the notification.`;
     case 'expired':
       if (verdict.forProject) return `Expired at ${clock(verdict.at)}. ${NOT_FOR_NEW}`;
       if (verdict.held !== undefined) {
         const { log, refusals, withheld = 0, deliveredAt } = verdict.held;
         const carried = deliveredAt === null ? '' : ` The interrupt was delivered at ${clock(deliveredAt)}.`;
-        return `Expired at ${clock(verdict.at)}, and the gate of ${log} then went down; before that, ${gateCalls(refusals, withheld)}.${carried}`;
+        return `Expired at ${clock(verdict.at)}, and the gate of ${named(log)} then went down; before that, ${gateCalls(refusals, withheld)}.${carried}`;
       }
       return verdict.offByMs === undefined
         ? `Expired at ${clock(verdict.at)}, before a message could carry the notification.`
@@ -141,12 +142,12 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       const seen = verdict.maybeSeen
         ? 'The notification had been sent before: the agent may have seen it.'
         : 'The agent did not get the notification.';
-      return `Withdrawn by ${byWhom(verdict.by)} at ${clock(verdict.at)}: ${verdict.reason}. ${verdict.forProject ? NOT_FOR_NEW : seen}`;
+      return `Withdrawn by ${byWhom(verdict.by)} at ${clock(verdict.at)}: ${quoted(verdict.reason)}. ${verdict.forProject ? NOT_FOR_NEW : seen}`;
     }
     case 'known':
       return verdict.about === null
         ? `Not needed: ${verdict.reason}.`
-        : `Not needed: the agent already ${verdict.over ? 'knew' : 'knows'} ${verdict.about}.`;
+        : `Not needed: the agent already ${verdict.over ? 'knew' : 'knows'} ${named(verdict.about)}.`;
     case 'dropped':
       return `Dropped at ${clock(verdict.at)}: ${verdict.reason}.`;
     case 'left_out':
@@ -154,9 +155,9 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
     case 'folded':
       return verdict.into === null
         ? 'Added to the count of another notification with the same key.'
-        : `Added to the count of ${verdict.into}, which had the same key and was still open.`;
+        : `Added to the count of ${named(verdict.into)}, which had the same key and was still open.`;
     case 'passed_on':
-      return `Transferred at ${clock(verdict.at)} to ${verdict.to}, the conversation that took over when this conversation ended.`;
+      return `Transferred at ${clock(verdict.at)} to ${named(verdict.to)}, the conversation that took over when this conversation ended.`;
     default:
       return verdict satisfies never;
   }
@@ -183,14 +184,20 @@ const ABSENCES: Readonly<Record<Absence, string>> = {
 };
 
 const by = (who: string | null): string => (who === null ? '' : ` by ${who}`);
-/** Returns `Mira in the console` for an action in a browser, and any other name unchanged. */
+/** Returns `Mira in the console` for an action in a browser, and otherwise the name. A name that is no plain word is quoted. */
 export function byWhom(who: string): string {
   const person = /^browser(?: of (.+))?$/u.exec(who);
-  return person === null ? who : `${person[1] ?? 'a person'} in the console`;
+  if (person === null) return named(who);
+  return `${person[1] === undefined ? 'a person' : named(person[1])} in the console`;
 }
 /** Describes a mark that the agent did not make itself: `marked as read by Mira in the console`. */
 export const markedBy = (who: string | null): string => `marked as read${by(who === null ? null : byWhom(who))}`;
-const reader = (who: string | null): string => (who === null ? '' : ` (${who})`);
+const reader = (who: string | null): string => (who === null ? '' : ` (${READER.test(who) ? who : quoted(who)})`);
+
+const WORD = String.raw`(?:\u201c[^\u201d]*\u201d|[\p{L}\p{N}_/#@+\-]+(?:[.:][\p{L}\p{N}_/#@+\-]+)*)`;
+/** Matches the reader that Earpiece names: a list of words without the signs that end a sentence. Clients choose their names. */
+const READER = new RegExp(`^${WORD}(?:,? ${WORD})*$`, 'u');
+
 const brief = (text: string): string => {
   const line = text.replaceAll(/\s+/gu, ' ').trim();
   return line.length > 60 ? `${line.slice(0, 60).toWellFormed()}…` : line;
@@ -202,7 +209,9 @@ function rode(on: RodeOn | null): string {
   switch (point) {
     case 'tool_result':
     case 'tool_batch_end':
-      return name === 'get_notifications' ? 'in the answer of get_notifications' : `with the result of ${name ?? 'a tool'}`;
+      return name === 'get_notifications'
+        ? 'in the answer of get_notifications'
+        : `with the result of ${name === null ? 'a tool' : named(name)}`;
     case 'turn_start':
     case 'cycle_start':
       return 'with a message to the agent';
@@ -213,8 +222,8 @@ function rode(on: RodeOn | null): string {
       return name === null
         ? 'by an interrupt'
         : made
-          ? `in place of the result of ${name}, which ran`
-          : `in place of a call of ${name}`;
+          ? `in place of the result of ${named(name)}, which ran`
+          : `in place of a call of ${named(name)}`;
     case null:
       return 'with a message';
     default:
@@ -233,7 +242,7 @@ export function momentOf(
   if (rides !== undefined && rides.at.length > 0) return `arrives ${ridesAt(rides)}`;
   if (typeof deliver === 'object') {
     if ('at' in deliver) return `arrives from ${clock(deliver.at)} on`;
-    if ('afterTool' in deliver) return `arrives with the next result of ${deliver.afterTool}`;
+    if ('afterTool' in deliver) return `arrives with the next result of ${named(deliver.afterTool)}`;
     if (reason === '') return `arrives after ${deliver.afterTurns} ${deliver.afterTurns === 1 ? 'turn' : 'turns'}`;
     return reason.replace(/^waits for (\d+ turns?) \(begun so far: (\d+)\)$/u, 'arrives after $1 (begun so far: $2)');
   }
@@ -266,7 +275,7 @@ const POINTS: Readonly<Record<ContactPoint, string>> = {
 export function sayForetold(verdict: Verdict, words: TimeWords): string {
   if (verdict.kind !== 'gate') return sayVerdict(verdict, words);
   const end = verdict.action === 'pause' ? 'a person resumes the agent' : 'the agent has read the notification';
-  const begins = `The notification interrupts: the gate of ${verdict.log} goes up.`;
+  const begins = `The notification interrupts: the gate of ${named(verdict.log)} goes up.`;
   return verdict.wrappedOnly
     ? `${begins} Calls of wrapped tools are refused until ${end}; built-in tools still run.`
     : `${begins} Tool calls are refused until ${end}.`;

@@ -14,6 +14,7 @@ import { isOnlyCounted, itemKey, type Item } from '../../core/items.ts';
 import type { Json } from '../../core/json.ts';
 import { formatKind, isInterrupt, showsData, type Notification } from '../../core/notification.ts';
 import { kindRead, tellerOf } from '../../core/teller.ts';
+import { named } from '../../core/verdict/quoted.ts';
 import type { Decision } from '../../core/plan.ts';
 import type { Withheld } from '../../core/ports.ts';
 import type { ClosedRecord, Draft, OfferedRecord } from '../../core/records.ts';
@@ -169,9 +170,10 @@ async function pullable(
 
 /** Names the reader for `why`: the client, its carrier, and the process. */
 function readerOf({ context, options: { host, hostVersion, carrier } }: Recipient): string {
-  const client = [host ?? 'an unnamed client', hostVersion].filter((part) => part !== undefined).join(' ');
-  const words = `get_notifications by ${client}${carrier === undefined ? '' : `, ${carrier}`}, process ${context.owner.pid}`;
-  return neutralize(words, 200).replace(/\s+/g, ' ');
+  const safe = (part: string): string => neutralize(part, 100).replace(/\s+/g, ' ');
+  const names = [host, hostVersion].flatMap((part) => (part === undefined ? [] : [named(safe(part))]));
+  const client = names.length === 0 ? 'an unnamed client' : names.join(' ');
+  return `get_notifications by ${client}${carrier === undefined ? '' : `, ${safe(carrier)}`}, process ${context.owner.pid}`;
 }
 
 /** Whether the model has seen only a part of the item: a summary counted the item, or its text was cut. */

@@ -184,7 +184,7 @@ const ABSENCES: Readonly<Record<Absence, string>> = {
 };
 
 const by = (who: string | null): string => (who === null ? '' : ` by ${who}`);
-/** Returns `Mira in the console` for an action in a browser, and otherwise the name. A name that is no plain word is quoted. */
+/** Returns `Mira in the console` for an action in a browser, and otherwise the name. A name with other characters than a plain word is quoted. */
 export function byWhom(who: string): string {
   const person = /^browser(?: of (.+))?$/u.exec(who);
   if (person === null) return named(who);

@@ -52,6 +52,7 @@ type Origin = {
   readonly person?: string;
   readonly cause?: string;
   readonly token?: string;
+  readonly command?: true;
   readonly depth: number;
 };
 type Subscribed = {
@@ -112,7 +113,7 @@ type NotificationInput = {
   readonly instruction?: string;
   readonly needs?: Needs;
   readonly purpose?: string;
-  readonly origin?: Partial<Omit<Origin, 'token'>>;
+  readonly origin?: Partial<Omit<Origin, 'token' | 'command'>>;
   readonly count?: number;
   readonly firstAt?: number;
 };

@@ -10,8 +10,8 @@ import path from 'node:path';
 export type Pids = readonly number[];
 
 /**
- * Returns the processor time of all threads of the processes, in microseconds. Undefined without a process, or if the system does
- * not report it.
+ * Returns the processor time of all threads of the processes, in microseconds. Undefined without a process, or if the system
+ * does not report this time.
  */
 export function cpuUs(pids: Pids): number | undefined {
   if (pids.length === 0) return undefined;
@@ -46,7 +46,7 @@ function linuxCpuUs(pid: number): number | undefined {
 const hasStrace = spawnSync('strace', ['-V'], { stdio: 'ignore' }).status === 0;
 
 /**
- * Counts the system calls of the processes while `work` runs; returns undefined without a process, without `strace`, or
+ * Counts the system calls of the processes while `work` runs. Returns undefined without a process, without `strace`, or
  * without the permission to trace. Tracing makes the processes many times slower, so no time is measured during this count.
  */
 export async function systemCalls(pids: Pids, work: () => Promise<unknown>): Promise<number | undefined> {

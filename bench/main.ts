@@ -1,4 +1,4 @@
-// The bench: `node bench/main.ts [row…] [--quick] [--strict] [--json FILE] [--profile FOLDER] [--list]`. Each row runs in a
+// Runs the bench: `node bench/main.ts [row…] [--quick] [--strict] [--json FILE] [--profile FOLDER] [--list]`. Each row runs in a
 // separate process, so that the heap and the compiled code of one row do not affect another row.
 import { fork } from 'node:child_process';
 import fs from 'node:fs';

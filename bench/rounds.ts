@@ -100,7 +100,7 @@ export async function perSecondOf(forMs: number, work: (times: number) => Promis
 }
 
 /**
- * Returns the median time of `work` in ms, repeated until `work` has taken `forMs` in total; the time of `before` is not
+ * Returns the median time of `work` in ms, repeated until `work` has taken `forMs` in total. The time of `before` is not
  * included.
  */
 export async function medianMs(forMs: number, before: () => unknown, work: () => unknown): Promise<number> {
@@ -124,7 +124,7 @@ export function percentile(values: readonly number[], percent: number): number {
 }
 
 /**
- * Collects garbage, so that one side's garbage does not slow the other side. This needs the flag `--expose-gc`, which `main.ts`
+ * Collects garbage, so that one side's garbage does not slow the other side. Needs the flag `--expose-gc`, which `main.ts`
  * passes to each row.
  */
 export function collectGarbage(): void {

@@ -8,7 +8,7 @@ export type Row = {
   readonly name: string;
   /** A description of the measurement. `--list` prints the description, and `--json` contains it. */
   readonly what: string;
-  /** The bar: all checks must hold. Each check names a figure that `run` returns. */
+  /** The bar: all checks must pass. Each check names a figure that `run` returns. */
   readonly bar: readonly Check[];
   /** Peers that are installed before the row runs. If the installation fails, the row fails, with the reason. */
   readonly peers?: readonly PeerName[];
@@ -20,7 +20,7 @@ export type Check = { readonly figure: string; readonly is: '>=' | '<=' | '='; r
 export type RunOptions = {
   /** Runs fewer rounds with less work, which shows that the row works but not how fast it is. */
   readonly quick: boolean;
-  /** An empty folder on the measured disk; removed afterwards. */
+  /** An empty folder on the measured disk, which is removed after the run. */
   readonly folder: string;
 };
 
@@ -39,7 +39,7 @@ export type Measured = {
 
 export type Figure = { readonly value: number; readonly unit: '' | '/s' | 'ms' | 'us' | 'tokens' | 'bytes' | 'records' };
 
-/** Returns the checks of the bar that do not hold. The check of an unmeasured figure does not hold. */
+/** Returns the checks of the bar that fail. The check of an unmeasured figure fails. */
 export function missed(bar: readonly Check[], figures: Measured['figures']): readonly Check[] {
   return bar.filter(({ figure, is, value }) => {
     const seen = figures[figure]?.value ?? Number.NaN;

@@ -1,6 +1,7 @@
-// How costs grow: `node bench/scale.ts [--engine sqlite,postgres,nats] [--callers 1,8,64] [--records 1e3,1e4,…] [--agents 1e2,…]
-// [--subscribers 9,100,…] [--json FILE]`. Each engine is real, in a temporary folder; the curve of subscribers uses a log in
-// memory. `--json` writes the figures to a file, in which they replace earlier figures of the same curve and engine.
+// Measures how costs grow: `node bench/scale.ts [--engine sqlite,postgres,nats] [--callers 1,8,64] [--records 1e3,1e4,…]
+// [--agents 1e2,…] [--subscribers 9,100,…] [--json FILE]`. Each engine is real, in a temporary folder. The curve of subscribers
+// uses a log in memory. `--json` writes the figures to a file, in which they replace earlier figures of the same curve and
+// engine.
 // `bench/scale/page.ts` writes the tables and plots of docs/scale.md from bench/scale/figures.json.
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Steady work: `node bench/steady.ts [--minutes 15] [--every SECONDS] [--calls 40] [--notifications 2]`. `--calls` and
+// Measures steady work: `node bench/steady.ts [--minutes 15] [--every SECONDS] [--calls 40] [--notifications 2]`. `--calls` and
 // `--notifications` are numbers per second.
 // One gateway wraps one server, and tool calls and notifications arrive at a steady rate. The script prints memory and times each
 // minute (`--every`). At the end, the script prints whether memory and times stayed flat, and whether each notification arrived

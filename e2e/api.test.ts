@@ -1,6 +1,6 @@
 /**
- * The exported names of the package, as `api/` lists them, and the types of the HTTP API. `scripts/api.ts` compares `api/` with
- * the build.
+ * Tests the exported names of the package, as `api/` lists them, and the types of the HTTP API. `scripts/api.ts` compares
+ * `api/` with the build.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

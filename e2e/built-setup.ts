@@ -1,6 +1,6 @@
 /**
  * Bundles the command line and the programs that tests start often, once for all tests of a run. A bundle starts with half the
- * processor time of the sources. The folder's name contains the hash of its inputs, so no test starts an older bundle, and runs
+ * processor time of the sources. The folder's name contains the hash of its inputs. So no test starts an older bundle, and runs
  * of different sources do not share a folder.
  */
 import {

@@ -1,6 +1,6 @@
 /**
- * The Earpiece that the tests start: the bundle that `built-setup.ts` made from these sources. Outside of vitest, the tests start
- * the sources.
+ * Names the Earpiece that the tests start: the bundle that `built-setup.ts` made from these sources. Outside of vitest, the
+ * tests start the sources.
  */
 import { join } from 'node:path';
 
@@ -21,5 +21,5 @@ export function programOf(name: keyof typeof PROGRAMS): string {
   return cli === SOURCES ? join(import.meta.dirname, '..', PROGRAMS[name]) : join(cli, `../../programs/${name}.js`);
 }
 
-/** The folder that holds the package.json of this Earpiece. */
+/** The folder with the package.json of this Earpiece. */
 export const PACKAGE = join(CLI, '../../..');

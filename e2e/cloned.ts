@@ -1,4 +1,4 @@
-/** A cloned repository that tries to run its own code instead of Earpiece. */
+/** Makes a cloned repository that tries to run its own code instead of Earpiece. */
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 

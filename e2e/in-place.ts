@@ -1,4 +1,4 @@
-/** The package in a separate folder, where `npm install -g` would put it, and its upgrade in place. */
+/** Installs the package into a separate folder as `npm install -g` does, and upgrades the package in place. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A program that runs its own loop dies after a refusal: before or after its model has read the refusal. */
+/** Tests a program with its own loop that dies after a refusal: before or after its model has read the refusal. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

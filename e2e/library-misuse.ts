@@ -1,4 +1,6 @@
-/** Mistakes that must not compile. If a line compiles, its unused `@ts-expect-error` makes `tsc` fail. Nothing here runs. */
+/**
+ * Lists mistakes that must not compile. If a line compiles, its unused `@ts-expect-error` makes `tsc` fail. Nothing here runs.
+ */
 import { openEarpiece, type Conversation, type Earpiece } from 'earpiece';
 import { createAgent } from 'earpiece/agent';
 import { inboxRider } from 'earpiece/gateway';

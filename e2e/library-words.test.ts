@@ -1,4 +1,4 @@
-/** The table of words in `docs/library.md` has each word of the types, and no other. */
+/** Tests that the table of words in `docs/library.md` contains each word of the types, and no other. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Preloaded with `--import`. Writes lines into the file EARPIECE_TEST_LOADED: one for each loaded module, and two for each
-// started process, the second with its id.
+// Writes lines into the file EARPIECE_TEST_LOADED: one for each loaded module, and two for each started process, the second
+// with its id. A process preloads this module with `--import`.
 import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ if (file !== undefined) {
   subscribe('child_process', (message) => {
     tell({});
     const { process: child } = message as { readonly process: ChildProcess };
-    // The process id exists a moment later.
+    // Node sets the process id only after this event.
     queueMicrotask(() => tell({ started: child.pid }));
   });
 }

@@ -1,6 +1,6 @@
 /**
- * The package as its users get it: packed, unpacked with its dependencies only, on a supported Node and on a Node that is too
- * old.
+ * Tests the package as its users get it: packed, unpacked with its dependencies only, on a supported Node and on a Node that is
+ * too old.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -381,8 +381,8 @@ describe('a process whose installation is replaced or removed while it runs', ()
 });
 
 /**
- * Returns commands that run as an old Node. The first command is this Node, which reports an old version, so each machine has at
- * least one. The other commands are the installed Nodes below version 24.
+ * Returns commands that run as an old Node. The first command is this Node, which reports an old version, so each machine has
+ * at least one such command. The other commands are the installed Nodes below version 24.
  */
 function oldNodes(): readonly { name: string; command: string; args: readonly string[]; version: string }[] {
   const pretend =

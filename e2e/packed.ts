@@ -1,4 +1,4 @@
-/** The package as npm packs it, unpacked with its dependencies only. */
+/** Packs the package with npm, and unpacks it with its dependencies only. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';

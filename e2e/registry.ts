@@ -1,5 +1,5 @@
 /**
- * A registry for npm on loopback that holds one package. For every other package, this registry redirects to the registry of this
+ * Runs a registry for npm on loopback with one package. For every other package, this registry redirects to the registry of this
  * machine.
  */
 import { execFileSync } from 'node:child_process';

@@ -43,7 +43,7 @@ test('the README links the index, which links every page; the README is short, n
   expect(named.filter((path) => !library.includes(`| \`earpiece${path.slice(1)}\` |`))).toEqual([]);
 
   const shipped = globSync('subscribers/*.toml', { cwd: root }).length;
-  expect(readme.replaceAll(/\s+/gu, ' ')).toContain(`${shipped} subscribers come with the package`);
+  expect(readme.replaceAll(/\s+/gu, ' ')).toContain(`The package contains ${shipped} subscribers`);
 });
 
 test('a page that shows a subscriber shows its template too', () => {
@@ -67,7 +67,7 @@ test('pages name only metrics that exist', () => {
   expect(named.filter((name) => !there.includes(`${name}:`))).toEqual([]);
 });
 
-/** Links to pages, pictures and files of this repository; nothing here checks links to the web. */
+/** Links to pages, pictures and files of this repository. No test checks links to the web. */
 const linksOf = (page: string): string[] =>
   [...page.matchAll(/(?:\]\(|src=")(?!https?:)([^)"]+)/gu)].map(([, to]) => to as string);
 

@@ -1,7 +1,7 @@
 /**
- * The rules for a page's code blocks. A block of code is one of three kinds. The first kind is a copy of a tested file (`<!--
- * from path -->` above it, or `path#region`). The second kind is read from the page by a test (`<!-- tested by path -->`). The
- * third kind is a list of existing commands.
+ * Checks the rules for a page's code blocks. A block of code is one of three kinds. The first kind is a copy of a tested file
+ * (`<!-- from path -->` above it, or `path#region`). The second kind is read from the page by a test (`<!-- tested by path
+ * -->`). The third kind is a list of existing commands.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -17,8 +17,8 @@ export function verifies(id: RequirementId, first: string | Body, second?: Body 
 }
 
 /**
- * Says that a test proves these promises. The call is the first line of the test, or of a `describe` whose tests prove them
- * together.
+ * Records that a test proves these promises. The call is the first line of the test, or of a `describe` whose tests prove these
+ * promises together.
  */
 export function proves(...ids: readonly RequirementId[]): void {
   for (const id of ids) if (!(id in REQUIREMENTS)) throw new Error(`${id} is no promise of e2e/requirements.ts`);

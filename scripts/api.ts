@@ -37,7 +37,10 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Returns, as one text, the declarations of all exports of the subpath, and of the types from other files that they use. */
+/**
+ * Returns, as one text, the declarations of all exports of the subpath, and of the types from other files that these exports
+ * use.
+ */
 function declarations(file: string): string {
   const text = readFileSync(join(folder, file, file), 'utf8').replaceAll(/^\/\/#(?:end)?region.*\n/gmu, '');
   // Comments are not part of the types. One name per line makes the diff of a change easy to read.

@@ -1,7 +1,7 @@
 /** Installs Debian packages that tests need. */
 import { spawnSync } from 'node:child_process';
 
-/** Installs packages with apt. Returns the reason if that failed; undefined if it succeeded. */
+/** Installs packages with apt. Returns the reason of a failure. Undefined if the packages were installed. */
 export function aptInstall(...names: readonly string[]): string | undefined {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root on Linux can install packages with apt-get';
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };

@@ -1,7 +1,7 @@
 /**
- * The browser for the console's tests: `node scripts/browsers.ts` finds a browser, or installs Debian's Chromium. If the
- * installation fails, the script prints what to install and fails, because tests are not skipped without a browser. Chromium's
- * headless shell is preferred, because it needs less than half of the processor time of the full Chromium.
+ * Finds the browser for the console's tests: `node scripts/browsers.ts` finds a browser, or installs Debian's Chromium. If the
+ * installation fails, the script prints advice and fails, because tests are not skipped without a browser.
+ * Chromium's headless shell is preferred, because it needs less than half of the processor time of the full Chromium.
  */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -25,7 +25,7 @@ const PLACES = [
 export const WAY_OUT =
   'install Chromium or Chrome (apt-get install chromium, brew install --cask chromium), or set CHROMIUM to its executable';
 
-/** The executable of a browser that playwright-core can drive; undefined if there is none. */
+/** Returns the executable of a browser that playwright-core can drive. Undefined without such a browser. */
 export function findBrowser(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const named = env['CHROMIUM'];
   if (named) return runs(named) ? named : undefined;

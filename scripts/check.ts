@@ -22,7 +22,7 @@ const root = join(import.meta.dirname, '..');
 const env = { ...process.env, ...COMPILED, PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}` };
 const packed = mkdtempSync(join(tmpdir(), 'earpiece-check-'));
 
-/** The longest steps come first, so that short steps run next to them. */
+/** The longest steps are first, so that short steps run next to them. */
 const STEPS: readonly Step[] = [
   { name: 'build', command: 'node', args: ['scripts/build.ts'] },
   // The unit tests of some rooms and of the console, and the checks of pages, layers, requirements and snippets.

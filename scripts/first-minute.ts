@@ -1,6 +1,6 @@
 /**
  * Records the first minute of a new user, from `npx earpiece` to the first notification in a real Claude Code. The home and the
- * folder are empty, and the package comes from a registry on this machine. Prints the terminal session; `--update` writes the
+ * folder are empty, and a registry on this machine serves the package. Prints the terminal session. `--update` writes the
  * session into docs/first-minute.txt and docs/install.md.
  */
 import '../src/node-version.ts';
@@ -70,7 +70,7 @@ const environment = (home: string, registry: string): Record<string, string> => 
   TERM: 'xterm',
   NO_COLOR: '1',
   npm_config_registry: registry,
-  // Other packages come from the configured registry, whose certificate Node may need.
+  // npm fetches other packages from the configured registry, whose certificate Node may need.
   ...(process.env['NODE_EXTRA_CA_CERTS'] === undefined ? {} : { NODE_EXTRA_CA_CERTS: process.env['NODE_EXTRA_CA_CERTS'] }),
   npm_config_yes: 'true',
   npm_config_progress: 'false',

@@ -1,4 +1,4 @@
-/** The `gh` of the tests: `node scripts/gh.ts` finds `gh`, or installs Debian's package. */
+/** Provides the `gh` of the tests: `node scripts/gh.ts` finds `gh`, or installs Debian's package. */
 import { spawnSync } from 'node:child_process';
 import { aptInstall } from './apt.ts';
 

@@ -1,4 +1,4 @@
-// The agent CLIs of the host tests: `node scripts/hosts.ts setup|selftest|cost|starts [client…]`.
+// Sets up, tests and measures the agent CLIs of the host tests: `node scripts/hosts.ts setup|selftest|cost|starts [client…]`.
 import { clientNames, type ClientName } from '../e2e/hosts/pins.ts';
 import { setup } from '../e2e/hosts/setup.ts';
 

@@ -1,5 +1,6 @@
 /**
- * The nats-server of the tests: `node scripts/nats.ts` finds a server of version 2.10 or newer, or unpacks Debian's package into
+ * Provides the nats-server of the tests: `node scripts/nats.ts` finds a server of version 2.10 or newer, or unpacks Debian's
+ * package into
  * `.cache` without installing it. Debian 12 has 2.9, so the package comes from Debian 13, through separate package lists.
  */
 import { spawnSync } from 'node:child_process';
@@ -13,7 +14,7 @@ const CACHE = join(import.meta.dirname, '../.cache/nats-server');
 const UNPACKED = join(CACHE, 'root/usr/sbin/nats-server');
 const LEAST = [2, 10];
 
-/** Returns the executable of a server that is new enough; undefined if there is none. */
+/** Returns the executable of a server that is new enough. Undefined without such a server. */
 export function findNats(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const named = env['NATS_SERVER'];
   if (named) return isNewEnough(named) ? named : undefined;
@@ -30,7 +31,7 @@ function isNewEnough(path: string): boolean {
   return major > leastMajor || (major === leastMajor && minor >= leastMinor);
 }
 
-/** Unpacks Debian's package without installing it. Returns the reason if that failed; undefined if it succeeded. */
+/** Unpacks Debian's package without installing it. Returns the reason of a failure. Undefined if the package was unpacked. */
 function unpack(): string | undefined {
   const made = `${CACHE}.${process.pid}`;
   for (const folder of ['lists/partial', 'archives/partial', 'root']) mkdirSync(join(made, folder), { recursive: true });

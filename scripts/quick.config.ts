@@ -9,7 +9,7 @@ export default defineConfig({
       'console/src/**/*.test.ts',
       'e2e/{docs/*,layers/layers,requirements,snippets}.test.ts',
     ],
-    // The slowest tests. Only `npm test` runs them.
+    // Only `npm test` runs the slowest tests.
     exclude: [
       'src/config/{change,edit}.test.ts',
       'src/core/json.test.ts',
@@ -21,7 +21,7 @@ export default defineConfig({
     isolate: false,
     globalSetup: './e2e/built-setup.ts',
     reporters: ['default', './scripts/summary.ts'],
-    // The same limit as in the full run: vitest's own 5 s are too short on a slow machine.
+    // The limit is the same as in the full run: vitest's own 5 s are too short on a slow machine.
     testTimeout: 90_000,
     hookTimeout: 90_000,
   },

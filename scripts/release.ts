@@ -1,9 +1,9 @@
 /**
- * `npm run release -- --dry-run` builds the package, packs it, installs the tarball into an empty folder and runs the smoke test
- * there. Without `--dry-run`, it then publishes exactly that tarball, with provenance.
+ * `npm run release -- --dry-run` builds the package, packs it, installs the tarball into an empty folder and runs the smoke
+ * test there. Without `--dry-run`, the script then publishes exactly that tarball, with provenance.
  *
- * The owner of the project fills `publisher.json`, and its fields (repository, homepage, bugs) go into the package.json of the
- * tarball. If a field is empty, the script leaves it out of the package.json and refuses to publish.
+ * The owner of the project fills `publisher.json`, and the script writes its fields (repository, homepage, bugs) into the
+ * package.json of the tarball. If a field is empty, the script leaves it out of the package.json and refuses to publish.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ try {
   else rmSync(folder, { recursive: true });
 }
 
-/** Packs twice, the second time with the package.json for publishing. Returns the tarball; `folder/package` has its files. */
+/** Packs twice, the second time with the package.json for publishing. Returns the tarball. `folder/package` has its files. */
 function pack(): string {
   const staged = join(folder, 'staged');
   mkdirSync(staged);

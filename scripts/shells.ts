@@ -1,6 +1,6 @@
 /**
- * The shells of the tests of completion: `node scripts/shells.ts` finds zsh and fish, or installs Debian's packages. If the
- * installation fails, the script prints what to install and fails.
+ * Provides the shells of the tests of completion: `node scripts/shells.ts` finds zsh and fish, or installs Debian's packages.
+ * If the installation fails, the script names the missing shells and fails.
  */
 import { spawnSync } from 'node:child_process';
 import { aptInstall } from './apt.ts';

@@ -1,14 +1,14 @@
 /**
- * A vitest reporter for programs that read the output: the last line of a run is `N passed, N failed`. A file that does not load
- * counts as a failure. An error outside of any test, and a run that fails for another reason, also count. A test that passed only
- * at a retry may have a defect, too. So the reporter names each such test before the last line, with its failures.
+ * Reports a vitest run for programs that read the output: the last line of a run is `N passed, N failed`. A file that does not
+ * load counts as a failure. An error outside of any test, and a run that fails for another reason, also count. A test that
+ * passed only at a retry may have a defect, too. So the reporter names each such test before the last line, with its failures.
  *
  * vitest's time limits cannot end a test whose worker never returns to its event loop. If no test ends for a long time, the
  * reporter names the unfinished tests and ends the run.
  */
 import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node';
 
-/** Longer than the time limit of any single test. */
+/** The longest time without an ended test, which is longer than the time limit of any test. */
 const STUCK_AFTER_MS = Number(process.env['EARPIECE_TEST_STUCK_MS'] ?? 10 * 60_000);
 
 export default class Summary implements Reporter {
@@ -70,7 +70,7 @@ export default class Summary implements Reporter {
     for (const { relativeModuleId } of this.#modules) process.stdout.write(`  ${relativeModuleId}\n`);
     for (const test of this.#tests) process.stdout.write(`  ${test.module.relativeModuleId} > ${test.fullName}\n`);
     this.#failed += Math.max(1, this.#tests.size);
-    // oxlint-disable-next-line unicorn/no-process-exit -- vitest waits for its workers, and one of them does not answer
+    // oxlint-disable-next-line unicorn/no-process-exit -- vitest waits for its workers, and one worker does not answer
     process.exit(1);
   }
 }

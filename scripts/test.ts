@@ -1,7 +1,7 @@
 /**
  * `node scripts/test.ts [processes|console|engines] [vitest's arguments…]` runs the named stage of the tests, or the tests that
- * belong to no stage. The script prepares what the tests need in addition to `npm ci`, or prints what is missing. The last line
- * is `N passed, N failed`.
+ * belong to no stage. The script prepares the programs that the tests need in addition to `npm ci`, or names the missing
+ * programs. The last line is `N passed, N failed`.
  */
 import '../src/node-version.ts';
 import { spawnSync } from 'node:child_process';

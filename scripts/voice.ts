@@ -1,8 +1,8 @@
 /**
- * `node scripts/voice.ts` finds sentences that are hard to read in pages, help, errors, comments and titles of tests. Pages must
- * have none. For code, `voice/baseline.json` holds a count for each room: a higher count fails, and `--update` writes lower
- * counts. `node scripts/voice.ts <area or file>` lists all findings of that area or file. `--sample <seed>` draws 40 sentences of
- * each kind to judge.
+ * `node scripts/voice.ts` finds sentences that are hard to read in pages, help, errors, comments and titles of tests. Pages
+ * must have no such sentence. For code, `voice/baseline.json` contains a count for each room: a higher count fails, and
+ * `--update` writes lower counts. `node scripts/voice.ts <area or file>` lists all findings of that area or file. `--sample
+ * <seed>` draws 40 sentences of each kind to judge.
  */
 import '../src/node-version.ts';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';

@@ -150,7 +150,7 @@ function fileText(file: string, rows: readonly Row[]): string {
   return `/** Made of \`../schemas/${file}.ts\` by \`node scripts/wire.ts --update\`. */\n${imports.join('')}${types}`;
 }
 
-/** Whether two schemas have the same definition, which is the case if one is a copy of the other with a description. */
+/** Whether two schemas have the same definition, as a schema and its copy with a description have. */
 const isSame = (one: z.ZodType, other: z.ZodType): boolean => one._zod.def === other._zod.def;
 
 function nameOf(schema: z.ZodType): string | undefined {
@@ -163,7 +163,7 @@ function nameOf(schema: z.ZodType): string | undefined {
 function textOf(schema: z.ZodType, indent: string): string {
   const name = nameOf(schema);
   if (name !== undefined) return name;
-  // oxlint-disable-next-line typescript/no-explicit-any -- what a definition has depends on its type
+  // oxlint-disable-next-line typescript/no-explicit-any -- the fields of a definition depend on its type
   const def = schema._zod.def as any;
   switch (def.type) {
     case 'string':

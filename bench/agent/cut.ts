@@ -2,8 +2,8 @@ import type { Inbox } from '../../src/inbox/index.ts';
 import { startModel, type Model } from '../../e2e/model/server.ts';
 
 /**
- * A model that queues a critical notification in the middle of the first answer of each turn, and reports how long the socket of
- * that answer then stayed open, in ms. Each turn has two answers.
+ * Makes a model that queues a critical notification in the middle of the first answer of each turn. Reports how long the socket
+ * of that answer then stayed open, in ms. Each turn has two answers.
  */
 export const cuttingModel = (inbox: Inbox, to: () => string, took: (ms: number) => void): Promise<Model> =>
   startModel((_request, n) =>

@@ -1,4 +1,4 @@
-// The second process of the row `force`: a model server that measures when its socket is closed. In the middle of the first
+// Runs the second process of the row `force`: a model server that measures when its socket is closed. In the middle of the first
 // answer of each turn, this process queues a critical notification into the agent's database. `cutting-model.ts DATABASE` sends
 // the URL of the server, receives the agent's addresses, and sends each measured time.
 import { DEFAULT_POLICY } from '../../src/core/policy.ts';

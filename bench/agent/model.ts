@@ -1,6 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 
-/** A model without a network: calls the tool `echo` in its first `calls` answers, then says "done". */
+/** Makes a model without a network, which calls the tool `echo` in its first `calls` answers, and then says "done". */
 export function toolCaller(calls: number): LanguageModelV4 {
   return {
     specificationVersion: 'v4',

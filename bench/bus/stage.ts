@@ -22,7 +22,7 @@ const NINE = [
   'task_checkpoint',
 ];
 
-/** The number of these subscribers. Seven of them match the events of the bench. */
+/** The number of these subscribers. Seven of these subscribers match the events of the bench. */
 export const OF_THE_FIRST_DESIGN = NINE.length;
 
 /** Returns the n-th event, which one of the nine subscribers matches. The events name a few tools and files, repeatedly. */
@@ -60,8 +60,8 @@ export function event(n: number): EventInput {
 }
 
 /**
- * A bus with nine of the shipped subscribers, by default on a log in memory. The caller makes the agent read, and makes retention
- * remove read notifications.
+ * Runs a bus with nine of the shipped subscribers, by default on a log in memory. The caller makes the agent read, and makes
+ * retention remove read notifications.
  */
 export class Stage {
   readonly inbox: Inbox;
@@ -111,8 +111,8 @@ export class Stage {
 }
 
 /**
- * Emits `count` events at the pace of a producer that yields to other work. After each 20,000, the agent reads and retention
- * runs.
+ * Emits `count` events at the pace of a producer that yields to other work. After each 20,000 events, the agent reads and
+ * retention runs.
  */
 export async function flood(stage: Stage, count: number, make: (n: number) => EventInput = event): Promise<void> {
   const failed: unknown[] = [];

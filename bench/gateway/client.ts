@@ -5,7 +5,7 @@ import type { Target } from './target.ts';
 
 /** An MCP client that only sends frames and waits for their answers. */
 export type Client = {
-  /** The process id of the started command. If the command is a gateway, this is not the wrapped server's id. */
+  /** The process id of the started command. If the command is a gateway, this id is not the wrapped server's id. */
   readonly pid: number;
   /** Makes one tool call, and returns the answer's unchanged text. */
   readonly call: () => Promise<string>;
@@ -16,7 +16,7 @@ export type Client = {
 
 type Where = { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv };
 
-/** Starts `command` and talks to it over its stdin and stdout. */
+/** Starts `command`, and connects to its stdin and stdout. */
 export async function stdioClient(command: readonly string[], { call }: Target, where: Where = {}): Promise<Client> {
   const { child, ended } = start(command, where, 'pipe');
   const { stdin, stdout } = child;
@@ -57,7 +57,7 @@ export async function stdioClient(command: readonly string[], { call }: Target, 
   };
 }
 
-/** Starts `command`, waits until it listens on `port`, and talks streamable HTTP to the path `/mcp`. */
+/** Starts `command`, waits until it listens on `port`, and sends streamable HTTP to the path `/mcp`. */
 export async function httpClient(
   command: readonly string[],
   { call }: Target,

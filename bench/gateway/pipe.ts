@@ -1,4 +1,4 @@
-// The process with which the stdio gateway is compared. This process starts the server and only copies bytes.
+// Starts the server and only copies bytes. The bench compares the stdio gateway with this process.
 import { spawn } from 'node:child_process';
 
 const [command = '', ...args] = process.argv.slice(2);

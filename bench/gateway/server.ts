@@ -1,5 +1,5 @@
-// A minimal MCP server over stdio, with one tool and immediate answers. The server uses no SDK, so that the figures show mostly
-// the gateway's work.
+// Runs a minimal MCP server over stdio, with one tool and immediate answers. The server uses no SDK, so that the figures show
+// mostly the gateway's work.
 let rest = '';
 process.stdin.setEncoding('utf8');
 process.stdin.on('data', (chunk: string) => {

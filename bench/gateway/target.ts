@@ -4,7 +4,7 @@ import path from 'node:path';
 /** A server, and the tool call that is measured. */
 export type Target = { readonly server: readonly string[]; readonly call: { readonly name: string; readonly arguments: object } };
 
-/** The official filesystem server, which reads a source file of 2 KB: a typical call of an agent. */
+/** Returns the official filesystem server, which reads a source file of 2 KB: a typical call of an agent. */
 export function filesystem(folder: string): Target {
   const file = path.join(fs.realpathSync(folder), 'part.ts');
   fs.writeFileSync(

@@ -1,5 +1,6 @@
 /**
- * A process that serves one side: `node bench/http/serve.ts ours|bare FOLDER`. The process prints its URL and token on stdout.
+ * Serves one side in a separate process: `node bench/http/serve.ts ours|bare FOLDER`. The process prints its URL and token on
+ * stdout.
  */
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';

@@ -26,8 +26,8 @@ export async function startSide(side: 'ours' | 'bare', folder: string) {
 }
 
 /**
- * A client that does little work compared with a server: it keeps its connections open, and checks only the status of each
- * answer.
+ * Makes a client that does little work compared with a server: the client keeps its connections open, and checks only the
+ * status of each answer.
  */
 export function poster({ url, token }: { url: string; token: string }, inFlight: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight });

@@ -1,5 +1,5 @@
-// Two clients of a database server in one process: `engine-client.ts queue|same|one URL NUMBER MS WARM`. After `WARM` writes of
-// each client, the process reports that it is ready, waits for a message, and sends the time of each write.
+// Runs two clients of a database server in one process: `engine-client.ts queue|same|one URL NUMBER MS WARM`. After `WARM`
+// writes of each client, the process reports that it is ready, waits for a message, and sends the time of each write.
 import { data, message } from './ours.ts';
 import { agentOf, openAt, openRawAt, type How, type Raw } from './engine.ts';
 import type { Ran } from './race.ts';

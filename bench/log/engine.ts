@@ -18,7 +18,10 @@ import { AGENT, data, message, NO_LIMIT } from './ours.ts';
 import { race } from './race.ts';
 
 const PROCESSES = 4;
-/** The number of writes of each client before the measurement. A server runs for hours, and its code is compiled. */
+/**
+ * The number of writes of each client before the measurement. These writes compile the code, as in a server that runs for
+ * hours.
+ */
 const WARM = 2_000;
 /** The work is done in processes that start for each round. Their own report gives the processor time. */
 const CHILDREN = { ours: [], theirs: [] };

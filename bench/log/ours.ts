@@ -5,7 +5,7 @@ import { openSqliteStore } from '../../src/stores/sqlite/store.ts';
 import { openThreadStore } from '../../src/stores/thread/store.ts';
 
 /**
- * An inbox on a separate file, opened directly like the CLI, or in a thread like gateway, server and agent. The store itself sets
+ * Opens an inbox on a separate file, directly like the CLI, or in a thread like gateway, server and agent. The store itself sets
  * WAL and synchronous=FULL.
  */
 export async function openInbox(
@@ -25,7 +25,7 @@ export const AGENT = 'bench/agent';
 export const agentOf = (i: number): string => `bench/agent-${Math.floor(i / 500)}`;
 export const CONVERSATION = 'bench/agent#main';
 
-/** The content of a typical notification: about 90 bytes of text and a few of data. */
+/** Returns the content of a typical notification: about 90 bytes of text and a few of data. */
 export const message = (i: number): string =>
   `Background tests ended after ${i % 900} s: ${i % 400} passed, ${i % 7} failed; the report is in out/tests-${i}.xml`;
 export const data = (i: number): { exit: number; run: number } => ({ exit: 1, run: i });

@@ -8,7 +8,7 @@ type Against = 'the same rows' | 'one row';
 
 /**
  * Compares queueing with the raw driver in this thread. The driver writes the same rows as queueing, or only one row. `callers`
- * writes begin at the same time, and the next writes begin when all of these have ended.
+ * writes begin at the same time, and the next writes begin when all these writes have ended.
  */
 export async function queueVersusInsert(
   { quick, folder }: RunOptions,

@@ -7,8 +7,8 @@ const PRAGMAS =
   'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864';
 
 /**
- * The raw driver: one prepared insert of one row into one table, in one transaction. This side measures the cost of a durable
- * write without unique ids, order, or an index of open items.
+ * Opens the raw driver: one prepared insert of one row into one table, in one transaction. This side measures the cost of a
+ * durable write without unique ids, order, or an index of open items.
  */
 export function openRaw(folder: string, { busyMs = 0 } = {}): { insert(body: string): void; close(): void } {
   const db = new DatabaseSync(path.join(folder, 'raw.db'), { timeout: busyMs });
@@ -24,8 +24,8 @@ export function openRaw(folder: string, { busyMs = 0 } = {}): { insert(body: str
 }
 
 /**
- * The raw driver, which writes the same rows as queueing (a record and an open item) into the same tables and indexes. This side
- * checks nothing, reads nothing, and makes ids by counting.
+ * Opens the raw driver, which writes the same rows as queueing (a record and an open item) into the same tables and indexes.
+ * This side checks nothing, reads nothing, and makes ids by counting.
  */
 export async function openSame(folder: string): Promise<{ insert(body: string): void; close(): void }> {
   const file = path.join(folder, 'same.db');

@@ -1,5 +1,5 @@
-// One of several processes that write into one file: `writer.ts queue|insert FOLDER NUMBER TIMES`. The process reports that it is
-// ready, waits for a message, and sends the time that each write took.
+// Runs one of several processes that write into one file: `writer.ts queue|insert FOLDER NUMBER TIMES`. The process reports
+// that it is ready, waits for a message, and sends the time that each write took.
 import { AGENT, message, NO_LIMIT, openInbox } from './ours.ts';
 import type { Ran } from './race.ts';
 import { openRaw } from './raw.ts';

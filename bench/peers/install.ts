@@ -6,7 +6,7 @@ import { cacheFolder, folderOf, isInstalled, pins, type PeerName } from './pins.
 export type Installed = { readonly kind: 'present' | 'installed'; readonly folder: string };
 
 /**
- * Installs the pinned peer into the cache, unless it is already installed. Throws an error with npm's last lines and the way out.
+ * Installs the pinned peer into the cache, unless it is already installed. Throws an error with npm's last lines and advice.
  */
 export function install(peer: PeerName): Installed {
   const folder = folderOf(peer);
@@ -23,7 +23,7 @@ export function install(peer: PeerName): Installed {
     try {
       fs.renameSync(work, folder);
     } catch (error) {
-      // Another process may have installed the same versions first; its folder is equal.
+      // Another process may have installed the same versions first, into an equal folder.
       if (!isInstalled(peer)) throw error;
     }
   } finally {
@@ -54,7 +54,7 @@ function npmInstall(peer: PeerName, cwd: string): void {
       cwd,
       encoding: 'utf8',
       timeout: 600_000,
-      // npm must run with this Node: with an older Node, it silently installs older major versions.
+      // npm must run with this Node: with an older Node, npm silently installs older major versions.
       env: { ...process.env, PATH: [path.dirname(process.execPath), process.env['PATH']].join(path.delimiter) },
     },
   );

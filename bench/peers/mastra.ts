@@ -1,6 +1,7 @@
 /**
- * Mastra's notification storage as Mastra's agents use it, in one file, with the journal mode and the synchronous setting of
- * Earpiece's store. Only the functions that the bench calls are declared here, with the types of `@mastra/core/notifications`.
+ * Opens Mastra's notification storage as Mastra's agents use it, in one file, with the journal mode and the synchronous setting
+ * of Earpiece's store. Only the functions that the bench calls are declared here, with the types of
+ * `@mastra/core/notifications`.
  */
 import { createRequire } from 'node:module';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** A Redis server for the bench: the installed one, or Debian's package, unpacked into the cache of the peers. */
+/** Starts a Redis server for the bench: the installed server, or Debian's package, unpacked into the cache of the peers. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -11,7 +11,7 @@ const PACKAGES = ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1', 'lib
 
 type Program = { readonly path: string; readonly env: NodeJS.ProcessEnv };
 
-/** Starts Redis in the folder. Its append-only file is synced once a second, as JetStream syncs its files in intervals. */
+/** Starts Redis in the folder. Redis syncs its append-only file once a second, as JetStream syncs its files in intervals. */
 export async function startRedis(folder: string): Promise<{ readonly port: number; readonly remove: () => Promise<void> }> {
   const program = found() ?? unpacked();
   const port = await freePort();

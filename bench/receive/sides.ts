@@ -1,6 +1,6 @@
 /**
- * The programs that queue in one process and receive in another process. Each job or notification contains the time of its
- * sending, in nanoseconds of the machine's monotonic clock.
+ * Defines the programs that queue in one process and receive in another process. Each job or notification contains the time of
+ * its sending, in nanoseconds of the machine's monotonic clock.
  */
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -14,7 +14,7 @@ export type Sender = { readonly send: (since: string) => Promise<unknown>; reado
 export type Receiver = { readonly close: () => Promise<unknown> };
 export type Side = {
   readonly sender: (url: string) => Promise<Sender>;
-  /** Calls `on` for each received job. Each peer gets up to 10 jobs at once; Earpiece gets one carrier after the other. */
+  /** Calls `on` for each received job. Each peer gets up to 10 jobs at once. Earpiece gets one carrier after the other. */
   readonly receiver: (url: string, on: (since: string) => void) => Promise<Receiver>;
 };
 

@@ -37,8 +37,8 @@ export const row: Row = {
 };
 
 /**
- * In one process, the model's server would notice the closed socket only when the process is idle, so this function observes the
- * request itself.
+ * Measures in one process by observing the request itself. The model's server would notice the closed socket only when the
+ * process is idle.
  */
 async function inOneProcess(times: number): Promise<number[]> {
   const took: number[] = [];
@@ -61,7 +61,7 @@ async function inOneProcess(times: number): Promise<number[]> {
   return counted(took, times);
 }
 
-/** The model's server runs in another process, so its measurement does not include the agent's next steps. */
+/** Measures with the model's server in another process, so that the measurement does not include the agent's next steps. */
 async function acrossProcesses(times: number, db: string): Promise<number[]> {
   await using inbox = new Inbox({ store: await openSqliteStore({ path: db }), policies });
   const other = fork(path.join(import.meta.dirname, '../agent/cutting-model.ts'), [db], { execArgv: [] });

@@ -23,7 +23,7 @@ export const row: Row = {
       Array.from({ length: open }, (_, i) => ({ ...mastraNotification(message(i), data(i)), coalesceKey: keyOf(i) })),
     );
     const forMs = quick ? 50 : 400;
-    // A large step, so that consecutive keys are not neighbours in the index. The step shares no factor with the number of
+    // The step is large, so that consecutive keys are not neighbours in the index. The step shares no factor with the number of
     // keys, so each key is used.
     let next = 0;
     const step = (): number => (next += 4441);

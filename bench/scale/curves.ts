@@ -14,7 +14,7 @@ export type Point = {
   readonly engine: string;
   /** The number of records in the log, of agents in the project, of callers at the same time, or of subscribers. */
   readonly at: number;
-  /** The measured figures by name; each name contains the unit. */
+  /** The measured figures by name. Each name contains the unit. */
   readonly figures: Readonly<Record<string, number>>;
 };
 type Report = (point: Point) => void;
@@ -166,11 +166,11 @@ export async function callerCurve(engine: string, started: Started, sizes: reado
   await inbox.close();
 }
 
-/** The processor time in us that the machine has used since its start. */
+/** Returns the processor time in µs that the machine has used since its start. */
 const busyUs = (): number =>
   os.cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + (user + nice + sys + irq) * 1_000, 0);
 
-/** Emits events in a project with more and more subscribers, at least nine; seven of the subscribers match the events. */
+/** Emits events in a project with more and more subscribers, at least nine. Seven of the subscribers match the events. */
 export async function subscriberCurve(sizes: readonly number[], report: Report): Promise<void> {
   const events = 40_000;
   for (const at of sizes) {

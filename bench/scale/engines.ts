@@ -1,4 +1,4 @@
-/** The stores of the scale measurements, each on a real engine in a temporary folder. */
+/** Opens the stores of the scale measurements, each on a real engine in a temporary folder. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { DEFAULT_POLICY, type Policy } from '../../src/core/policy.ts';

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Point } from './curves.ts';
 
-/** `machine`: the description of the machine that measured the points of each engine. */
+/** `machine`: the description of the machine on which the points of each engine were measured. */
 export type Measurements = { readonly machine: Readonly<Record<string, string>>; readonly points: readonly Point[] };
 
 const root = path.join(import.meta.dirname, '../..');

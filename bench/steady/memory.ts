@@ -1,5 +1,5 @@
-// A gateway loads this module before all others (`--import`). On SIGUSR2, the gateway writes its memory use, without garbage
-// (`--expose-gc`), as a line of JSON to the file that EARPIECE_BENCH_MEMORY names.
+// Reports the memory use of a gateway that loads this module before all others (`--import`). On SIGUSR2, the gateway writes its
+// memory use, without garbage (`--expose-gc`), as a line of JSON to the file that EARPIECE_BENCH_MEMORY names.
 import fs from 'node:fs';
 
 process.on('SIGUSR2', () => {

@@ -1,4 +1,4 @@
-/** The routes of the console: the part of the URL after `#`, which survives a reload and is never sent to a server. */
+/** Makes and reads the console's routes: the part of the URL after `#`, which survives a reload and never reaches a server. */
 export const TABS = ['account', 'models', 'notifications', 'advanced'] as const;
 export type Tab = (typeof TABS)[number];
 export type Query = Readonly<Record<string, string>>;

@@ -42,7 +42,7 @@ export function App(): ReactElement {
   }
 }
 
-/** A restarting server answers again soon, so the page retries without a click. */
+/** Shows that the server does not answer, and retries every 3 s, because a restarting server answers again soon. */
 function Unreachable({ why }: { readonly why: string }): ReactElement {
   useEffect(() => {
     const timer = setInterval(() => void begin(), TRY_AGAIN_MS);

@@ -1,4 +1,4 @@
-/** The words of the glossary that the page shows. */
+/** Describes levels, moments, receipts and effects in the words of the glossary. */
 import { markedBy } from '../../src/wire/client/index.ts';
 import { visible } from './state/text.ts';
 import type { AgentSummary, ConversationSummary, Counts, Deliver, Force, Level } from './types.ts';
@@ -43,8 +43,8 @@ const PAUSES: Readonly<Record<Force, string>> = {
 };
 
 /**
- * When the host also aborts a running request. The plugins of opencode and pi do so only in a terminal, and not in a run without
- * a person (`opencode run`).
+ * Returns when the host also aborts a running request. The plugins of opencode and pi abort a request only in a terminal, and not
+ * in a run without a person (`opencode run`).
  */
 function abortsIn(at: At | undefined): keyof typeof ABORTS {
   if (at?.force !== 'refuses_next_call') return 'never';
@@ -91,7 +91,7 @@ const LONG: Readonly<Record<Force, string>> = {
 };
 
 /**
- * Describes how far a notification got. The text names a person who marked the notification as read, because the agent may not
+ * Describes the receipt of a notification. The text names a person who marked the notification as read, because the agent may not
  * have read the notification.
  */
 export const receiptSays = (receipt: string, by: string | null): string =>

@@ -16,16 +16,16 @@ const call = (id: string): Part => ({ kind: 'call', id, name: 'echo', args: ARGS
 type Cut = {
   readonly name: string;
   readonly says: Answer;
-  /** The answer is aborted before this chunk is sent; default: before the first byte. */
+  /** The answer is aborted before this chunk is sent. Default: before the first byte. */
   readonly at?: { readonly part: number; readonly delta: number };
-  /** Resolves when the agent has read the answer up to `at`; an earlier abort would test something else. */
+  /** Resolves when the agent has read the answer up to `at`. An earlier abort would test something else. */
   readonly heard?: (talk: Talk) => Promise<void>;
   /** The kept records. `reasoning` is kept only if the API can sign it. */
   readonly kept: (api: Api) => readonly string[];
 };
 
 const reasons = (api: Api): readonly string[] => (SIGNS.has(api) ? ['reasoning'] : []);
-/** These APIs sign a block of reasoning when it ends; Gemini signs a call, or the end of the text. */
+/** These APIs sign a block of reasoning when the block ends. Gemini signs a call, or the end of the text. */
 const SIGNS: ReadonlySet<Api> = new Set(['openai-responses', 'anthropic']);
 
 const CUTS: readonly Cut[] = [

@@ -1,4 +1,4 @@
-/** The APIs that an agent is tested on, each through the provider package that users install. */
+/** Lists the APIs that an agent is tested on, each through the provider package that users install. */
 import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
 
 export const APIS = ['openai-chat', 'openai-responses', 'anthropic', 'gemini', 'openai-compatible'] as const;

@@ -1,4 +1,4 @@
-/** An agent whose model works with background tools gets a notification of their end once, without asking. */
+/** Tests that an agent whose model works with background tools gets a notification of their end once, without asking. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ describe('an agent and its background tools', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Runs one turn of `steps`; returns the last request to the model, and the called tools. */
+  /** Runs one turn of `steps`. Returns the last request to the model, and the called tools. */
   const turn = async (
     steps: readonly Step[],
     tools: readonly Tool[] = [],

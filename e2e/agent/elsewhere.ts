@@ -1,4 +1,4 @@
-/** Another process that queues into the same file. */
+/** Queues into the same file from another process. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import type { NotificationInput } from '../../src/core/notification.ts';
 import type { Asked, Began } from './queuer.ts';
 
 export interface Elsewhere extends AsyncDisposable {
-  /** Queues a notification; resolves with the time at which the call of `queue` began, by the machine's monotonic clock. */
+  /** Queues a notification. Resolves with the time at which the call of `queue` began, by the machine's monotonic clock. */
   queue(to: string, input: NotificationInput): Promise<bigint>;
 }
 
@@ -17,7 +17,7 @@ export async function elsewhere(db: string): Promise<Elsewhere> {
   let last: Promise<unknown> = Promise.resolve();
   return {
     queue(to, input) {
-      // One request at a time, so that each answer belongs to its request.
+      // Requests are sent one at a time, so that each answer belongs to its request.
       const mine = last.then(async () => {
         const answered = once(child, 'message') as Promise<[Began]>;
         child.send({ to, input } satisfies Asked);

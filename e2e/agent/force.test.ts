@@ -1,4 +1,4 @@
-/** Forced delivery between processes, which must always come to an end. */
+/** Tests forced delivery between processes, which must always end. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ it.each(APIS)(
               do: async ({ cutOff }) => {
                 await talk.heard('text', 'delete ');
                 const began = await other.queue(address, { kind: 'user.stop', level: 'critical', message: 'FORCED stop that' });
-                // The bench measures the delay; this test shows that the critical notification is the cause.
+                // The bench measures the delay. This test shows that the critical notification is the cause.
                 expect(await cutOff).toBeGreaterThan(began);
               },
             },
@@ -66,12 +66,12 @@ describe('no loops', () => {
     let alarms = 0;
     const alarm = (): Promise<unknown> =>
       other.queue(ADDRESS, { kind: 'alarm.raised', level: 'critical', message: `ALARM-${alarms++}.` });
-    // A model that queues a critical notification at each word, and calls a tool until a count is reached.
+    // Chooses the steps of a model that queues a critical notification at each word, and calls a tool until a count is reached.
     const alarmed = (request: Request): Step => {
       const done = request.text.split('"role":"tool"').length - 1;
       const says: Part[] = done < goes ? [text('I am working on it'), call(`call_${request.n}`)] : [text('done at last')];
       const words = says[0]?.kind === 'text' ? says[0].text.split(' ').length : 0;
-      // An answer that may be aborted ends only by the abort; the next answer must run to its end. The abort of the previous
+      // An answer that may be aborted ends only by the abort. The next answer must run to its end. The abort of the previous
       // request may become visible here only after this request has arrived.
       const before = talk.requests.at(-2);
       return {
@@ -156,7 +156,8 @@ describe('no loops', () => {
     }
     const [a, b] = talks as [Talk, Talk];
     await a.agent.send('begin');
-    // Agent `a` sends a message to agent `b` (depth 1), and so on. Each of the first four messages wakes an agent; the fifth does not.
+    // Agent `a` sends a message to agent `b` (depth 1), and so on. Each of the first four messages wakes an agent, but the
+    // fifth does not.
     await b.until((events) => events.some((event) => event.type === 'waiting' && event.message === 'HOP-5.'));
     for (const talk of talks) await talk.until(() => talk.agent.mode === 'idle');
     expect(hops).toBe(5);

@@ -1,4 +1,4 @@
-/** The texts that the model reads from the results of a real MCP server. */
+/** Tests the texts that the model reads from the results of a real MCP server. */
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** An agent with real MCP servers of both generations of the protocol, over stdio and HTTP. */
+/** Tests an agent with real MCP servers of both generations of the protocol, over stdio and HTTP. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync } from 'node:fs';

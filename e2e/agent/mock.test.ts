@@ -1,4 +1,7 @@
-/** An agent sends the same requests to another project's mock as to the scripted model. A tap between them keeps the bytes. */
+/**
+ * Tests that an agent sends the same requests to another project's mock as to the scripted model. A tap between them keeps the
+ * bytes.
+ */
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../model/json.ts';
 import { startMock } from '../model/mock.ts';
@@ -61,7 +64,7 @@ it.each(APIS)('%s: the agent sends the mock the same requests as the scripted mo
 });
 
 /**
- * Replaces call ids by their order and the mark by a fixed mark; removes signatures, and the empty reasoning that the mock adds.
+ * Replaces call ids by their order and the mark by a fixed mark. Removes signatures, and the empty reasoning that the mock adds.
  */
 function withoutIds(text: string): string {
   text = text.replaceAll(/\{"type":"reasoning"[^{}]*\},/g, '');

@@ -3,7 +3,7 @@ import { asList, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Recorded } from '../model/tap.ts';
 import { messagesOf } from '../model/texts.ts';
 
-/** A part of an earlier request that a later request changed; `at -1` means the fields next to the messages. */
+/** A part of an earlier request that a later request changed. `at -1` means the fields next to the messages. */
 export type Changed = {
   readonly from: number;
   readonly to: number;

@@ -1,6 +1,7 @@
 /**
- * A refused request costs the conversation nothing: the next successful request has everything that was delivered, once. Only
- * notifications that are proved to be the cause of a refusal are left out, and `why` reports that.
+ * Tests that a refused request costs the conversation nothing: the next successful request contains everything that was
+ * delivered, once. Only notifications that are proved to be the cause of a refusal are left out, and `why` reports each
+ * left-out notification.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,7 @@
-/** An MCP server whose tools return results that need special treatment for a model: long text, structured content, a picture. */
+/**
+ * Runs an MCP server whose tools return results that need special treatment for a model: long text, structured content, a
+ * picture.
+ */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { z } from 'zod';

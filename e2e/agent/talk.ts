@@ -1,4 +1,4 @@
-/** An agent that talks with a scripted model over HTTP, for tests. */
+/** Runs an agent that talks with a scripted model over HTTP, for tests. */
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Agent } from '../../src/agent/agent.ts';
@@ -101,7 +101,7 @@ export class Talk implements AsyncDisposable {
     return this.inbox.queue(ADDRESS, { kind: 'ci.failed', message, ...more });
   }
 
-  /** Resolves when the events so far fulfil `ready`; checks again with each event. */
+  /** Resolves when the events so far fulfil `ready`. Checks again with each event. */
   async until(ready: (events: readonly AgentEvent[]) => boolean): Promise<void> {
     while (!ready(this.events)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

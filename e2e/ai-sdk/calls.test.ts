@@ -1,4 +1,4 @@
-/** `generateText` and `ToolLoopAgent` of AI SDK 6 and 7, on a mock of the providers that also answers without a stream. */
+/** Tests `generateText` and `ToolLoopAgent` of AI SDK 6 and 7, on a mock of the providers that also answers without a stream. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { aiSdk } from '../../src/ai-sdk/index.ts';

@@ -1,4 +1,4 @@
-/** Interrupts while a model answers or tools run: AI SDK 6 and 7, with four APIs. */
+/** Tests interrupts while a model answers or tools run: AI SDK 6 and 7, with four APIs. */
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';

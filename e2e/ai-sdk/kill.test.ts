@@ -1,4 +1,7 @@
-/** The process is killed between the end of a tool and the next request. The next process continues with the kept transcript. */
+/**
+ * Tests a process that is killed between the end of a tool and the next request. The next process continues with the kept
+ * transcript.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

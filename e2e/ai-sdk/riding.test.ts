@@ -1,4 +1,4 @@
-/** Notifications in the results of tools and in messages of the user: raw requests of AI SDK 6 and 7, with four APIs. */
+/** Tests notifications in the results of tools and in messages of the user: raw requests of AI SDK 6 and 7, with four APIs. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { find } from '../model/find.ts';

@@ -1,4 +1,7 @@
-/** An agent in a separate process, for a test that kills it: argv is the major, the model's URL, the database and the transcript. */
+/**
+ * Runs an agent in a separate process, which a test kills. Its arguments are the major version, the model's URL, the database
+ * and the transcript.
+ */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { ModelMessage } from 'ai';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** How a program with a bus sees subscriber files: three folders, two projects, changes while it runs. */
+/** Tests how a program with a bus finds subscriber files: three folders, two projects, changes while the program runs. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ const toml = (id: string, more = ''): string =>
   `[subscriber]\nid = "${id}"\nname = "Builds"\n[events]\ntypes = ["build.failed"]\n${more}`;
 const TEMPLATE = '[output]\ntemplate = "build.toon.j2"';
 
-/** `shop` and `bank` are two projects; `ear` runs in `shop`. */
+/** `shop` and `bank` are two projects. `ear` runs in `shop`. */
 class World {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-discovery-')));
   readonly problems: string[] = [];

@@ -1,4 +1,4 @@
-/** Subscriber files that are added, changed and broken while an agent works, and the texts that its model reads. */
+/** Tests subscriber files that are added, changed and broken while an agent works, and the texts that its model reads. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

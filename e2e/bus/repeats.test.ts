@@ -1,4 +1,7 @@
-/** One process for each event, like hooks and scripts: the next process knows from the log which events were already reported. */
+/**
+ * Tests one process for each event, as with hooks and scripts: the next process knows from the log which events were already
+ * reported.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

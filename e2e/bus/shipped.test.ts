@@ -1,4 +1,4 @@
-/** The shipped subscribers, rendered by the engine as for a model. */
+/** Tests the shipped subscribers, rendered by the engine as for a model. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode } from '@toon-format/toon';
@@ -35,7 +35,7 @@ const find = (id: string): Subscriber => {
   return found;
 };
 
-/** Renders the notifications of these events; `rest` is the number of further events, which a storm only counts. */
+/** Renders the notifications of these events. `rest` is the number of further events, which a storm only counts. */
 const render = (id: string, happened: readonly Happened[], rest = 0): Promise<string> =>
   renderGroup(id, [
     ...happened,
@@ -100,7 +100,7 @@ describe('the files', () => {
   });
 
   // The nine subscribers of the first design, with their windows, keys and results. The plan and the code of the first design
-  // disagree about the levels of budget_exceeded and loop_detected; here both are critical.
+  // disagree about the levels of budget_exceeded and loop_detected. Here both levels are critical.
   test.each([
     [
       'tool_failure',

@@ -1,4 +1,4 @@
-/** `docs/subscribers.md`: `vitest run e2e/bus/subscribers-page.test.ts --update` updates its tables. */
+/** Tests the tables of `docs/subscribers.md`. To update them: `vitest run e2e/bus/subscribers-page.test.ts --update`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';

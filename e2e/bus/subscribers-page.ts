@@ -1,4 +1,4 @@
-/** The tables of `docs/subscribers.md`, made from the code and the shipped files. */
+/** Makes the tables of `docs/subscribers.md` from the code and the shipped files. */
 import { EVENT_TYPES, type EventType } from '../../src/bus/event-types.ts';
 import { matchesType } from '../../src/bus/matching.ts';
 import type { Subscriber, SubscriberSet } from '../../src/bus/subscriber.ts';

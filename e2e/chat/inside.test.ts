@@ -1,4 +1,4 @@
-/** The limits of a command that the built-in agent runs: it gets no keys, and it acts only for its agent. */
+/** Tests the limits of a command that the built-in agent runs: the command gets no keys, and acts only for its agent. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -13,7 +13,7 @@ import { call, ChatStage, CODER, readIn, text } from './stage.ts';
 
 const EARPIECE = `"${process.execPath}" "${CLI}"`;
 
-/** Runs one command of the agent; returns the text that the model reads. */
+/** Runs one command of the agent. Returns the text that the model reads. */
 async function ran(stage: ChatStage, env: Record<string, string> = {}): Promise<string> {
   await stage.run(['run', 'go'], { env });
   return readIn(stage.model.requests.at(-1));

@@ -133,7 +133,7 @@ describe('earpiece chat --json', { timeout: 90_000 }, () => {
     ['{"type":', 'a line that begins with "{" must be JSON, got {"type":'],
     ['{"type":"wake"}', 'there is no notification to deliver'],
     ['{"type":"wake","ids":["nope"]}', 'there is no notification to deliver'],
-    ['{"type":"wake","ids":[1]}', 'ids must be a list of notification ids'],
+    ['{"type":"wake","ids":[1]}', 'ids must be a list of notification ids, got [1]'],
   ])('reports the error in %s, and continues', async (line, message) => {
     await using stage = await ChatStage.open([]);
     const { code, stdout } = await stage.run(['chat', '--json'], { input: `${line}\n` });

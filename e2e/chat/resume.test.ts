@@ -49,8 +49,8 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     await stage.run(['chat', '--json', '--model', 'openai-chat:gpt-4.1', '--system', 'Be brief.'], { input: 'first\n' });
     const { code, stdout } = await stage.run(['chat', '--resume'], { input: 'second\n' });
     expect(code).toBe(0);
-    // The message and the first check for notifications happen at about the same time. So a line about waiting notifications may
-    // come before or after the message.
+    // The message and the first check for notifications happen at about the same time. So a line about waiting notifications
+    // may be printed before or after the message.
     expect(stdout).toMatch(
       /^shop\/coder#chat-\S+ · openai-chat:gpt-4\.1\n\n› first\nOne\.\n(?:\n┆ ○ info session\.resumed, agent shop\/coder │ [^\n]* waits for delivery\n)?\n› second\n\n(?:┆ [^\n]* waits for delivery\n)?┃ ○ info session\.resumed, agent shop\/coder │ session_resumed: \d+ entries loaded - last: \\?"first\\?"\n┃ {3}delivered with your message[^\n]*\n\nTwo\.\n$/u,
     );

@@ -1,5 +1,6 @@
 /**
- * The screens in `docs/chat.md` are recorded from a terminal: `vitest run e2e/chat/screens.test.ts --update` records them again.
+ * Tests the screens in `docs/chat.md`, which are recorded from a terminal: `vitest run e2e/chat/screens.test.ts --update`
+ * records the screens again.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -168,7 +168,9 @@ export class Terminal {
 export const text = (said: string): Answer[number] => ({ kind: 'text', text: said });
 export const call = (id: string, name: string, args: JsonObject): Answer[number] => ({ kind: 'call', id, name, args });
 
-/** Holds an answer at a place until the test releases it; `reached` resolves when the answer has arrived at that place. */
+/**
+ * Stops an answer at a place until the test releases the answer. `reached` resolves when the answer has arrived at that place.
+ */
 export class Hold {
   readonly #reached = Promise.withResolvers<void>();
   readonly #go = Promise.withResolvers<void>();

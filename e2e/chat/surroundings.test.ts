@@ -1,5 +1,5 @@
 /**
- * If other programs change an agent's files or repository, the agent in a terminal gets notifications. The agent gets no
+ * Tests that an agent in a terminal gets notifications if other programs change its files or repository. The agent gets no
  * notifications about its own changes.
  */
 import { execFileSync } from 'node:child_process';

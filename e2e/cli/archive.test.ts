@@ -1,4 +1,4 @@
-/** `earpiece db prune`, `forget` and `serve` with an archive, as real processes. */
+/** Tests `earpiece db prune`, `forget` and `serve` with an archive, as real processes. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** `docs/bad-input.md`, generated from the table that the tests run. */
+/** Makes `docs/bad-input.md` from the table that the tests run. */
 import { BAD_FRAMES, BAD_INPUT, type FrameRow, type Row } from './bad-input.ts';
 
 export function badInputPage(): string {

@@ -1,4 +1,4 @@
-/** Runs each row of `bad-input.ts`; `--update` updates `docs/bad-input.md`. */
+/** Runs each row of `bad-input.ts`. `--update` updates `docs/bad-input.md`. */
 import { spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -163,7 +163,7 @@ function database(file: string, sql: string): void {
   db.close();
 }
 
-/** A database with one notification; each row gets a copy of it. */
+/** A database with one notification. Each row gets a copy. */
 const KEPT = mkdtempSync(join(tmpdir(), 'earpiece-kept-'));
 beforeAll(async () => {
   await using ear = await openLoadedInbox({ db: join(KEPT, 'kept.db'), cwd: KEPT, env: { HOME: KEPT } });
@@ -191,7 +191,7 @@ async function doRow(row: Row): Promise<void> {
   keep(shell.db);
   for (const [name, text] of Object.entries(row.files ?? {})) {
     mkdirSync(dirname(join(shell.folder, name)), { recursive: true });
-    // If the file begins with a table, the project's name must precede it; otherwise the name would belong to that table.
+    // If the file begins with a table, the project's name must precede the table. Otherwise the name would belong to that table.
     const project = name === 'earpiece.toml' && typeof text === 'string' && text.startsWith('[') ? 'project = "shop"\n' : '';
     writeFileSync(join(shell.folder, name), typeof text === 'string' ? `${project}${text}` : text);
   }

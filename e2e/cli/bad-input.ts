@@ -1,12 +1,12 @@
 /**
- * Bad inputs and their answers, as data: `bad-input.test.ts` runs each row, and `docs/bad-input.md` is made from the rows. In
+ * Lists bad inputs with their answers. `bad-input.test.ts` runs each row, and `docs/bad-input.md` is made from the rows. In
  * texts, `{folder}` is the project's folder, `{db}` the database with one waiting notification, `{user}` the current user.
  */
 export type Row = {
   /** The mistake, for a reader who does not know the command. */
   readonly what: string;
   readonly args: readonly string[];
-  /** The content of stdin; `shown` describes bytes that are not readable. */
+  /** The content of stdin. `shown` describes bytes that are not readable. */
   readonly stdin?: { readonly bytes: string | Uint8Array; readonly shown: string };
   /** The input of a client whose gateway keeps running. The client disconnects when `stdout` has arrived. */
   readonly client?: string;
@@ -136,7 +136,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an address together with --all',
       args: ['log', 'coder', '--all'],
-      ...usage('give either an address ("coder") or --all'),
+      ...usage('give either an address ("coder") or --all, got both'),
     },
     {
       what: 'a timeout without --wait',
@@ -634,7 +634,10 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an invalid regular expression',
       ...toml('redact = ["("]'),
-      ...wrongToml('1:11', 'redact has "(" as element 1: the pattern is not a regular expression (missing closing ))'),
+      ...wrongToml(
+        '1:11',
+        'redact has "(" as element 1: the pattern is not a regular expression of RE2 (missing closing )); correct the pattern',
+      ),
     },
     {
       what: 'a server with a command and a URL',
@@ -836,7 +839,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'to disable a subscriber with --user and --project',
       args: ['subscribers', 'disable', 'self_notify', '--user', '--project'],
-      ...usage('give either --project or --user'),
+      ...usage('give either --project or --user, got both'),
     },
     {
       what: 'a test of an unknown subscriber',
@@ -938,7 +941,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'all tasks of one status',
       args: ['tasks', 'list', '--all', '--status', 'done'],
-      ...usage('give either --all or --status done'),
+      ...usage('give either --all or --status done, got both'),
     },
   ],
 
@@ -1481,13 +1484,13 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a token that is not set',
       args: ['gateway', '--http', '--port', '0', '--token-env', 'TOKEN', '--', 'x'],
-      ...usage('the environment variable TOKEN must hold the bearer token, but is not set'),
+      ...usage('set the environment variable TOKEN to the bearer token; it is not set'),
     },
     {
       what: 'a token that is empty',
       env: { TOKEN: '' },
       args: ['gateway', '--http', '--port', '0', '--token-env', 'TOKEN', '--', 'x'],
-      ...usage('the environment variable TOKEN must hold the bearer token, but is empty'),
+      ...usage('set the environment variable TOKEN to the bearer token; it is empty'),
     },
   ],
 };

@@ -1,7 +1,7 @@
 /**
  * Plays a coding agent in a terminal, with an input box like that of Gemini CLI. An Enter within 30 ms of another key is a line
  * break, and so are the first `IGNORED` other Enters. The agent prints its box after each key, and each sent line, as JSON. The
- * agent's turn ends when its box holds `DRAFT`, or at once if `DRAFT` is not set.
+ * agent's turn ends when its box contains `DRAFT`, or at once if `DRAFT` is not set.
  */
 import { logKey, type ConversationId } from '../../src/core/address.ts';
 import { noteState, TERMINAL_VARIABLE } from '../../src/hosts/terminal-state.ts';

@@ -1,6 +1,6 @@
 /**
- * A module that is preloaded into one process. The wall clock of the process jumps by 4 s, as after a sleep, when the database
- * has a record of the type `JUMPS_AFTER`.
+ * Makes the wall clock of one process jump by 4 s, as after a sleep, when the database has a record of the type `JUMPS_AFTER`.
+ * The process preloads this module.
  */
 import { readFileSync } from 'node:fs';
 

@@ -95,7 +95,7 @@ const callOver = async (client: HttpClient, sessionId: string): Promise<string> 
   return textOf((await client.request('tools/call', params)) as ToolResult);
 };
 
-/** A hostile server. It sends requests with the id of another session, and puts this id into its answers. */
+/** A hostile server, which sends requests with the id of another session, and puts this id into its answers. */
 const FORGER = `
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method } = JSON.parse(line);

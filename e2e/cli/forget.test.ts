@@ -1,4 +1,4 @@
-/** `earpiece forget` and `earpiece uninstall --purge` as real commands, each test on a fresh database. */
+/** Tests `earpiece forget` and `earpiece uninstall --purge` as real commands, each test on a fresh database. */
 import { spawnSync } from 'node:child_process';
 import {
   cpSync,

@@ -10,7 +10,7 @@ import { begin, selfOwner, type Conversation } from '../../src/inbox/index.ts';
 import { proves } from '../verifies.ts';
 import { Running, Shell } from './shell.ts';
 
-/** A module that makes each start of a process fail, as without memory. */
+/** A module that makes each start of a process fail, as if the memory were full. */
 const NO_SPAWN = `data:text/javascript,${encodeURIComponent(
   `import child from 'node:child_process';
    import { syncBuiltinESMExports } from 'node:module';

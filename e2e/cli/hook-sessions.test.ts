@@ -1,4 +1,7 @@
-/** For which sessions the hooks, the plugin bridge and the MCP server act: in a command of an agent, only for its own sessions. */
+/**
+ * Tests for which sessions the hooks, the plugin bridge and the MCP server act: in a command of an agent, only for its own
+ * sessions.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

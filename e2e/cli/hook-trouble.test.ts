@@ -1,4 +1,4 @@
-/** A failing hook call prints one line on stderr and nothing on stdout, and exits with 0, so every agent continues. */
+/** Tests that a failing hook call prints one line on stderr and nothing on stdout, and exits with 0, so every agent continues. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The cost of one hook call when nothing waits: the files that it loads, and the cases in which it must load all files. */
+/** Tests the cost of one hook call when no notification waits: the loaded files, and the cases that need all files. */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -171,7 +171,7 @@ describe('a hook call', () => {
 
       const { id } = await inbox.queue(log, { message: 'wait for me', action: 'pause' });
       given(shell, (await call(shell, 'PreToolUse')).stdout);
-      // The pause was delivered, and it still holds.
+      // The pause was delivered, and still holds.
       expect((await call(shell, 'PreToolUse')).stdout).toContain('wait for me');
       await inbox.withdraw(log, { id }, { by: 'test', reason: 'over' });
       expect(await isLong('PreToolUse')).toBe(false);

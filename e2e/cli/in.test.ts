@@ -1,4 +1,4 @@
-/** `earpiece in` with an agent whose box takes a quick Enter as a line break. */
+/** Tests `earpiece in` with an agent whose box takes a quick Enter as a line break. */
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';

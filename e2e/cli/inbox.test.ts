@@ -131,7 +131,7 @@ describe("inbox in an agent's shell", () => {
       env: shell.env(CODER),
       stdio: 'pipe',
     });
-    // `true` may end before or after the write; in both cases no unread notification is lost.
+    // `true` may end before or after the write. In both cases no unread notification is lost.
     expect(await new Running(child).ended).toMatchObject({ code: 0, stderr: '' });
     const types = (await ear.store.read({ log: 'shop/coder' as never })).map(({ body }) => body.type);
     const released = types.includes('carrier_released');

@@ -1,4 +1,4 @@
-/** `docs/cli.md` lists the fields in the output of `--json`, and each of them exists. */
+/** Tests that `docs/cli.md` lists the fields in the output of `--json`, and that each field exists. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -37,7 +37,7 @@ const ARGS: Readonly<Record<string, readonly string[]>> = {
   'db prune': [],
   'help exit-codes': [],
 };
-/** The command never ends by itself; `e2e/cli/log.test.ts` tests it. */
+/** The command never ends by itself. `e2e/cli/log.test.ts` tests this command. */
 const ENDLESS = ['watch'];
 
 it('docs/cli.md names only fields that exist', { timeout: 120_000 }, async () => {

@@ -1,4 +1,4 @@
-/** Logs that are longer than any list on a screen. */
+/** Tests logs that are longer than any list on a screen. */
 import { spawn as spawnPty } from '@lydell/node-pty';
 import { expect, it } from 'vitest';
 import { closed, LOG, queued } from '../../src/stores/contract/drafts.ts';

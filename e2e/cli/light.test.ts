@@ -1,5 +1,5 @@
 /**
- * The modules that a process loads when it starts. Each module costs time and memory at every start, and many processes start.
+ * Tests which modules a process loads when it starts. Each module costs time and memory at every start, and many processes start.
  * `package.test.ts` counts the files of the build.
  */
 import { readFileSync, rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ const START = [
 const HANDSHAKE = START.map((frame) => `${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`).join('');
 
 type Loaded = Ran & {
-  /** The steps in their order; an empty text is the start of a process. */
+  /** The steps in their order. An empty text is the start of a process. */
   readonly steps: readonly string[];
   readonly children: readonly number[];
   readonly packages: readonly string[];

@@ -1,4 +1,4 @@
-/** Another process that holds a database: `lock.ts <file>` prints "held" and releases the lock when its stdin ends. */
+/** Locks a database from another process: `lock.ts <file>` prints "held", and releases the lock when its stdin ends. */
 const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
 
 const db = new DatabaseSync(process.argv[2] ?? '');

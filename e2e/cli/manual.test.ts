@@ -1,5 +1,6 @@
 /**
- * The pages of the command line contain the output of the commands: `vitest run e2e/cli/manual.test.ts --update` updates them.
+ * Tests that the pages of the command line contain the output of the commands: `vitest run e2e/cli/manual.test.ts --update`
+ * updates the pages.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** `earpiece migrate` of a database that agents and servers use, and the way back. */
+/** Tests `earpiece migrate` of a database that agents and servers use, and the way back. */
 import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Two repositories with one name, worktrees, a root that moved, and clones that claim another name. */
+/** Tests two repositories with one name, worktrees, a root that moved, and clones that claim another name. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
 
 class Roots extends Shell {
-  /** Makes a repository; `toml` is the content of its `earpiece.toml`. */
+  /** Makes a repository. `toml` is the content of its `earpiece.toml`. */
   repository(path: string, toml?: string): string {
     const folder = join(this.folder, path);
     mkdirSync(folder, { recursive: true });
@@ -21,7 +21,7 @@ class Roots extends Shell {
     return String(found.find(({ what }) => what === 'project')?.['value']);
   }
 
-  /** Queues for the agent `coder` of this folder's project; returns the receiver, and the messages. */
+  /** Queues for the agent `coder` of this folder's project. Returns the receiver, and the messages. */
   async queued(cwd: string, env: Record<string, string> = {}): Promise<{ to: unknown; told: string }> {
     const { stdout, stderr } = await this.run(['send', '--json', '--to', 'coder', 'hello'], { cwd, env });
     return { to: (JSON.parse(stdout) as { to: string[] }).to, told: stderr.replaceAll(this.folder, '…') };

@@ -1,4 +1,4 @@
-/** Patterns in a configuration that the user did not write. */
+/** Tests patterns in a configuration that the user did not write. */
 import { expect } from 'vitest';
 import { verifies } from '../verifies.ts';
 import { Shell } from './shell.ts';

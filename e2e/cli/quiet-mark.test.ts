@@ -1,4 +1,7 @@
-/** While nothing waits, the shell lines of hooks start no Earpiece process; after any change, they start one. */
+/**
+ * Tests that, while no notification waits, the shell lines of hooks start no Earpiece process. After any change, the lines
+ * start a process.
+ */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -164,7 +167,7 @@ describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
     if (server !== undefined) noteServer(at.state, SESSION, server);
     await at.ear.queue('shop/claude-code', { message: 'WORD-LATER', deliver: 'turn_end' });
     at.settle();
-    // No server answers, so the hook carries notifications itself, and leaves no mark while one is open.
+    // No server answers, so the hook carries notifications itself, and leaves no mark while a notification is open.
     expect([at.call({ served: true }), at.call({ served: true })]).toEqual([LOOKED, LOOKED]);
     await at.ear.queue('shop/claude-code', { message: 'WORD' });
     expect(at.call({ served: true })).toEqual({ ...LOOKED, told: true });

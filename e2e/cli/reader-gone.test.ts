@@ -1,4 +1,4 @@
-/** A pipe whose reader has disconnected: no command treats that as an error. */
+/** Tests that no command treats a pipe whose reader has disconnected as an error. */
 import { openSync, closeSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';

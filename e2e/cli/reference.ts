@@ -1,4 +1,4 @@
-/** `docs/cli-reference.md`: the help of every command, as the command prints it. */
+/** Makes `docs/cli-reference.md` from the help that each command prints. */
 import { wholeProgram } from '../../src/cli/commander.ts';
 import { COMMANDS, nameOf } from '../../src/cli/commands.ts';
 import type { Shell } from './shell.ts';

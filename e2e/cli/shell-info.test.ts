@@ -1,4 +1,4 @@
-/** The commands that the console shows for a terminal: they reach the server's log, and name the installed clients. */
+/** Tests that the console's commands for a terminal reach the server's log, and name the installed clients. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

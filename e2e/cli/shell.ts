@@ -1,4 +1,4 @@
-/** A person's shell in the project `shop`: nothing marks it as an agent's. */
+/** Runs commands as in a person's shell in the project `shop`. Nothing marks the shell as an agent's. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { SOURCES } from '../built.ts';
@@ -18,7 +18,7 @@ export class Shell extends Stage {
     return super.env({ EARPIECE_ADDRESS: '', ...more });
   }
 
-  /** Runs one command line to its end; output on stderr fails the test. */
+  /** Runs one command line to its end. Output on stderr fails the test. */
   async says(args: readonly string[], options: Options = {}): Promise<string> {
     const { code, stdout, stderr } = await this.run(args, options);
     if (code !== 0 || stderr !== '') throw new Error(`earpiece ${args.join(' ')} ended with ${code}: ${stderr}`);

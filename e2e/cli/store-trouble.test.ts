@@ -1,6 +1,6 @@
 /**
- * Trouble of the database does not stop the agent: calls pass, except behind a known gate. Delivery resumes when the database
- * works again.
+ * Tests that trouble of the database does not stop the agent: calls pass, except behind a known gate. Delivery resumes when the
+ * database works again.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { Running, Shell } from './shell.ts';
 
 const CODER = { args: ['--as', 'coder'] };
 /**
- * A call that takes longer than this has waited for the store. An outage delays its first call by about 250 ms, and later calls
+ * A call that takes longer than 4 s has waited for the store. An outage delays its first call by about 250 ms, and later calls
  * less. A wait for the lock would take 5 s.
  */
 const BLOCKED_MS = 4_000;
@@ -25,7 +25,7 @@ async function timed(gateway: GatewayClient, text: string): Promise<{ text: stri
   return { text: answer, ms: performance.now() - start };
 }
 
-/** Makes calls until a result carries a notification; returns the number of calls without a notification. */
+/** Makes calls until a result carries a notification. Returns the number of calls without a notification. */
 async function untilItRides(gateway: GatewayClient, message: string): Promise<number> {
   for (let bare = 0; bare < 200; bare++) {
     const { text } = await timed(gateway, `call ${bare}`);

@@ -1,4 +1,4 @@
-/** Tests that the files of a clone cannot notify an agent or change what it reads until the user trusts them. */
+/** Tests that the files of a clone cannot notify an agent or change the texts for its model until the user trusts these files. */
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** `earpiece why` answers with one verdict, and with a command that helps if there is one. */
+/** Tests that `earpiece why` answers with one verdict, and with a command that helps, if such a command exists. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';

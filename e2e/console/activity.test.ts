@@ -1,4 +1,4 @@
-/** The charts: each point links to the notifications that it counts. */
+/** Tests that each point of a chart links to the notifications that the point counts. */
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
@@ -23,7 +23,7 @@ verifies(
     await morning(stage);
     const page = await stage.page();
     const rows = page.locator('a.row');
-    // A bar is half an hour, so one bar holds all events from 10:15 on.
+    // A bar is half an hour, so one bar contains all events from 10:15 on.
     const activity = `${stage.url}/#/activity?range=24h`;
     await page.goto(activity);
     const number = page.getByRole('definition').filter({ has: page.getByRole('link') });

@@ -1,4 +1,4 @@
-/** A real browser that sends requests only to the test's server. */
+/** Starts a real browser that sends requests only to the test's server. */
 import { chromium, type Browser } from 'playwright-core';
 import { findBrowser, WAY_OUT } from '../../scripts/browsers.ts';
 

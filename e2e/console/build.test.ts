@@ -1,4 +1,4 @@
-/** The built console in the package. */
+/** Tests the built console in the package. */
 import { wholeProgram } from '../../src/cli/commander.ts';
 import { wrongSnippets } from '../snippets.ts';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
 /**
- * A person changes settings on the page and in a file while agents work, and the changes take effect at an agent's next carrier.
+ * Tests a person who changes settings on the page and in a file while agents work. The changes take effect at an agent's next
+ * carrier.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** A team's console on a busy day: 60 agents, two of them paused and one not active, and 300 notifications in all states. */
+/**
+ * Fills a team's console as on a busy day: 60 agents, two of them paused and one not active, and 300 notifications in all
+ * states.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { NotificationInput } from '../../src/core/notification.ts';

@@ -1,4 +1,4 @@
-/** The findings of axe on a page, by impact. */
+/** Finds the accessibility faults of a page with axe, by impact. */
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 

@@ -1,4 +1,7 @@
-/** The page of an Earpiece agent's conversation offers a fork, in words and with its command. Origin and forks are links. */
+/**
+ * Tests that the page of an Earpiece agent's conversation describes a fork in words, and shows the command that makes the fork.
+ * Origin and forks are links.
+ */
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, Locator, Page } from 'playwright-core';

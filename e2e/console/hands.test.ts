@@ -1,4 +1,4 @@
-/** A person types, reads or is about to click while records arrive, answers are late and rows move. */
+/** Tests a person who types, reads or is about to click while records arrive, answers are late and rows move. */
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -190,7 +190,7 @@ verifies('console:hands', 'a control that is pressed by key keeps the focus duri
   await edit.locator('button:focus', { hasText: 'Save' }).waitFor();
 });
 
-/** Waits for two frames of the browser; by then, a disabled element has lost the focus. */
+/** Waits for two frames of the browser. By then, a disabled element has lost the focus. */
 const frames = (page: Page): Promise<unknown> =>
   page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
 

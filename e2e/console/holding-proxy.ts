@@ -1,4 +1,4 @@
-/** A proxy between a browser and the server. While the proxy holds, its connections stay open and no bytes pass. */
+/** Runs a proxy between a browser and the server. While the proxy holds, its connections stay open and no bytes pass. */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 type Waiting = { readonly wanted: string; readonly done: () => void };

@@ -1,4 +1,4 @@
-/** A producer's text never becomes an element of the page. */
+/** Tests that a producer's text never becomes an element of the page. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { Tasks } from '../../src/tasks/index.ts';

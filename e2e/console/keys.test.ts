@@ -1,4 +1,4 @@
-/** Uses the console with the keyboard alone. */
+/** Tests the console with the keyboard alone. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';

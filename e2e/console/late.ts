@@ -1,4 +1,4 @@
-/** An answer that arrives at the page when the test releases it, as over a slow network. */
+/** Delays an answer to the page until the test releases the answer, as over a slow network. */
 import type { Page, Route } from 'playwright-core';
 
 export type Late = {

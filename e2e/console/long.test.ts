@@ -1,6 +1,6 @@
 /**
- * A long conversation with 300 waiting notifications: a person can read the whole conversation, although the page contains only a
- * part of it.
+ * Tests a long conversation with 300 waiting notifications: a person can read the whole conversation, although the page
+ * contains only a part of the conversation.
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -51,7 +51,7 @@ afterAll(async () => {
 const framesOf = (page: Page): Promise<unknown> =>
   page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
 
-/** Scrolls up to the first loaded entry; the page then loads earlier entries. */
+/** Scrolls up to the first loaded entry. The page then loads earlier entries. */
 async function toTop(page: Page): Promise<void> {
   await page.getByRole('log', { name: 'timeline' }).evaluate((element) => element.scrollTo(0, 0));
   await framesOf(page);
@@ -123,7 +123,7 @@ verifies(
     await page.goto(conversation(stage, 'shop/coder'));
     await staged(page, `Waits ${OPEN - 1}`).waitFor();
     await framesOf(page);
-    // Scrolls as a key does, and changes the page before the browser fires its scroll event.
+    // The test scrolls as a key does, and changes the page before the browser fires its scroll event.
     const [before, after] = await page.evaluate<[number, number]>(`(() => {
     const timeline = document.querySelector('.timeline');
     timeline.scrollTop -= 900;

@@ -1,4 +1,4 @@
-/** A small team's morning: several agents at several hosts, with data for every place of the console. */
+/** Makes the data of a small team's morning: several agents at several hosts, with data for every place of the console. */
 import { nextFor, Tasks } from '../../src/tasks/index.ts';
 import type { Tool } from '../../src/handles/tool.ts';
 import type { Stage } from './stage.ts';

@@ -1,4 +1,4 @@
-/** The list of agents: those that need a person come first, with the reason, and no row moves under a pointer or a key. */
+/** Tests the list of agents: agents that need a person are first, with the reason, and no row moves under a pointer or a key. */
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';

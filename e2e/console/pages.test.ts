@@ -1,5 +1,6 @@
 /**
- * Every page, light and dark, at a desk and on a phone. With CONSOLE_SHOTS=<folder> the test saves a screenshot of each.
+ * Tests every page, light and dark, at a desk and on a phone. With CONSOLE_SHOTS=<folder> the test saves a screenshot of each
+ * page.
  */
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';

@@ -1,4 +1,4 @@
-/** The actions of a person: message, pause, resume, stop. Each action is pending until the log has it. */
+/** Tests the actions of a person: message, pause, resume, stop. Each action is pending until the log contains the action. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
@@ -155,7 +155,7 @@ verifies('console:person', 'if waking needs consent, a person can discuss a noti
   await page.getByText('The export is broken.').waitFor();
   await rode(page, 'export.failed').waitFor();
   await asks.waitFor({ state: 'detached' });
-  // A notification that comes before the end of the turn is delivered in that turn.
+  // A notification that arrives before the end of the turn is delivered in that turn.
   await expect.poll(() => agent.mode).toBe('idle');
 
   await stage.ear.queue('shop/coder#main', { kind: 'import.failed', level: 'error', message: 'the import failed' });

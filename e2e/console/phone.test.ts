@@ -1,4 +1,4 @@
-/** On a phone: the palette works by touch, and no text pushes an element out of the page. */
+/** Tests a phone: the palette works by touch, and no text pushes an element out of the page. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { Tasks } from '../../src/tasks/index.ts';

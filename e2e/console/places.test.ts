@@ -1,5 +1,5 @@
 /**
- * The navigation with 60 agents, and the effect of a subscriber's Test button. With CONSOLE_SHOTS=<folder> the test saves
+ * Tests the navigation with 60 agents, and the effect of a subscriber's Test button. With CONSOLE_SHOTS=<folder> the test saves
  * screenshots of both.
  */
 import { join } from 'node:path';

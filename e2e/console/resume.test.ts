@@ -1,4 +1,4 @@
-/** After a reload, a restart or a lost connection, the page has all records, and says if it may be out of date. */
+/** Tests that, after a reload, a restart or a lost connection, the page has all records, and says if it may be out of date. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';

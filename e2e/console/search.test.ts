@@ -1,4 +1,4 @@
-/** A search covers the whole log, not only the loaded part, and each hit links to its place. */
+/** Tests that a search covers the whole log, not only the loaded part, and each hit links to its place. */
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -10,7 +10,7 @@ import { faults } from './faults.ts';
 import { Stage } from './stage.ts';
 
 const SHOTS = process.env['CONSOLE_SHOTS'];
-/** The number of turns; their records are more than the server searches for one answer. */
+/** The number of turns. Their records are more than the server searches for one answer. */
 const TURNS = 1_400;
 const MAIN = conversationId('main');
 
@@ -90,7 +90,7 @@ verifies('console:search', 'an old word is found in the log, part by part, and t
   expect(await line.evaluate((element) => element.matches(':focus'))).toBe(true);
   await panel(page).locator('a[aria-current=true]').getByText('score of the Lighthouse').waitFor();
 
-  // The URL holds the position, so a reload and a shared link find it.
+  // The URL contains the position, so a reload and a shared link find it.
   await page.reload();
   await line.getByText('score of the Lighthouse: 98').waitFor();
   await expect.poll(() => inView(line)).toBe(true);
@@ -189,7 +189,7 @@ verifies(
       await until.fill(local(at - HOUR + 60_000));
       await until.press('Enter');
       await page.getByText('Nothing found in this period').waitFor();
-      // An end before the beginning is refused by the field, and nothing typed is lost.
+      // The field refuses an end before the beginning, and keeps the typed text.
       await until.fill(local(at - 2 * HOUR));
       await until.press('Enter');
       expect(await until.evaluate((field) => field.matches(':invalid'))).toBe(true);

@@ -1,4 +1,4 @@
-/** Settings and charts: a person's change takes effect, and each chart links to its notifications. */
+/** Tests settings and charts: a person's change takes effect, and each chart links to its notifications. */
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
@@ -173,7 +173,7 @@ verifies(
     await using stage = await Stage.open(browser);
     await morning(stage);
     const page = await stage.page();
-    // A bar is half an hour, so one bar holds all events from 10:15 on.
+    // A bar is half an hour, so one bar contains all events from 10:15 on.
     await page.goto(`${stage.url}/#/activity?range=24h`);
     const chart = page.locator('figure', { has: page.getByRole('heading', { name: 'Queued, by level' }) });
     const point = chart.locator('a.point').last();

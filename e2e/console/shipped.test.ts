@@ -1,4 +1,4 @@
-/** The page shows the text of each shipped subscriber for its samples: a table as a table, other texts as words. */
+/** Tests that the page shows the text of each shipped subscriber for its samples: a table as a table, other texts as words. */
 import { expect, test } from 'vitest';
 import { previewOf, shippedFolder, subscriberFolders, templateEngine } from '../../src/bus/index.ts';
 import { SAMPLES, sampleEvent } from '../../src/bus/samples.ts';

@@ -1,4 +1,4 @@
-/** The console as users run it: a server with the built files of the console, a database, agents, and a logged-in browser. */
+/** Runs the console as users do: a server with the built files of the console, a database, agents, and a logged-in browser. */
 import { subscriberTrust } from '../../src/bus/index.ts';
 import { trustBook } from '../../src/config/index.ts';
 import { randomInt } from 'node:crypto';

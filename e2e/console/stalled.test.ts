@@ -1,4 +1,7 @@
-/** An open, silent connection counts as lost: the page shows the same banner as for a closed connection, and tries again. */
+/**
+ * Tests that an open, silent connection counts as lost: the page shows the same banner as for a closed connection, and tries
+ * again.
+ */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
@@ -39,7 +42,7 @@ verifies(
     await connection.getByText('reconnecting').waitFor();
     await asked;
 
-    // The next try gets no answer either, and the page does not wait for it forever.
+    // The next try gets no answer either, and the page does not wait for the answer forever.
     asked = proxy.asked('GET /api/stream');
     await page.clock.fastForward(30_000);
     await asked;

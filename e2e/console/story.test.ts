@@ -1,6 +1,6 @@
 /**
- * The main story of the console: an agent works, a notification is queued, and a person sees that it waits, is delivered and is
- * read.
+ * Tests the main story of the console: an agent works, a notification is queued, and a person sees that it waits, is delivered
+ * and is read.
  */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';

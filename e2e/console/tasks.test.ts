@@ -1,4 +1,4 @@
-/** UC010 as the person sees it: a click blocks a task while an agent works on it. */
+/** Tests UC010 as the person sees it: a click blocks a task while an agent works on it. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { nextFor, report, Tasks } from '../../src/tasks/index.ts';

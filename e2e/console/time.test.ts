@@ -1,4 +1,4 @@
-/** Time: agents that are stuck, and messages of another day. */
+/** Tests times: agents that are stuck, and messages of another day. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';

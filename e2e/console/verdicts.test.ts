@@ -1,4 +1,7 @@
-/** *Why* begins with a verdict and its cures. With CONSOLE_SHOTS=<folder> the test saves a screenshot of each. */
+/**
+ * Tests that *Why* begins with a verdict and its cures. With CONSOLE_SHOTS=<folder> the test saves a screenshot of each
+ * verdict.
+ */
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';

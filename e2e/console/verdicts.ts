@@ -1,4 +1,4 @@
-/** One agent for each of nine verdicts of *Why*, with a log that leads to that verdict. */
+/** Makes one agent for each of nine verdicts of *Why*, with a log that leads to that verdict. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { systemProcesses } from '../../src/inbox/index.ts';

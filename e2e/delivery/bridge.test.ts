@@ -1,4 +1,4 @@
-/** The bridge process of an agent's plugin dies, hangs, is missing or loses its agent, and the agent continues. */
+/** Tests that the agent continues if the bridge process of its plugin dies, hangs, is missing or loses its agent. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -112,7 +112,7 @@ describe('a plugin and its bridge', () => {
     await until(() => said.length > 0);
     expect(await prompt(client)).toBeUndefined();
     await until(() => began === 2);
-    // The host did not get the notification, and the plugin could not report that.
+    // The host did not get the notification, and the plugin could not report this failure.
     const second = await heard(client);
     expect(second.text).toContain('repeated');
     expect(second.text).toContain('WORD');

@@ -1,6 +1,6 @@
 /**
- * Preloaded into one process (`NODE_OPTIONS`): shifts its clock by `CLOCK_OFF_BY_MS`, but not the clock of the kernel or of
- * another process.
+ * Shifts the clock of the process that preloads this file (`NODE_OPTIONS`) by `CLOCK_OFF_BY_MS`, but not the clock of the
+ * kernel or of another process.
  */
 const offMs = Number(process.env['CLOCK_OFF_BY_MS'] ?? 0);
 const RealDate = Date;

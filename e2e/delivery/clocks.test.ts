@@ -1,4 +1,6 @@
-/** One process has a clock that is a year off: the producer, a gateway, the server, the sweeper. No other process is affected. */
+/**
+ * Tests one process whose clock is a year off: the producer, a gateway, the server, the sweeper. No other process is affected.
+ */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parsed, Shell } from '../cli/shell.ts';

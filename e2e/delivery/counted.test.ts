@@ -9,8 +9,8 @@ import { Stage, textOf, type GatewayClient } from './stage.ts';
 const LINES = 400;
 
 /**
- * Calls `read` again and again while another process queues `LINES` notifications of one key, and until no notification is open.
- * `message` is the message of all notifications; if it is empty, each has a different message.
+ * Calls `read` repeatedly while another process queues `LINES` notifications of one key, and until no notification is open.
+ * `message` is the message of all notifications. If `message` is empty, each has a different message.
  */
 async function whileCounting(message: readonly string[], read: (client: GatewayClient) => Promise<void>): Promise<void> {
   await using stage = new Stage();

@@ -1,5 +1,5 @@
 /**
- * Another process that queues notifications of one key as fast as it can: `counting-producer.ts <address> <count> [message]`.
+ * Queues notifications of one key from another process, as fast as possible: `counting-producer.ts <address> <count> [message]`.
  * Without `message`, each notification has a different message.
  */
 import { openLoadedInbox } from '../../src/loaded-inbox.ts';

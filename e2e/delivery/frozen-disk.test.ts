@@ -58,7 +58,7 @@ const run = (command: string, ...args: string[]): void => void execFileSync(comm
 
 type Calls = readonly { readonly ms: number; readonly text: string }[];
 
-/** Makes calls as an agent does, one after the other, until `over` accepts the list of calls; returns the time of each in ms. */
+/** Makes calls as an agent does, one after the other, until `over` accepts the list of calls. Returns the time of each in ms. */
 async function callsUntil(gateway: GatewayClient, over: (calls: Calls) => boolean): Promise<Calls> {
   const calls: { ms: number; text: string }[] = [];
   while (!over(calls)) {
@@ -70,7 +70,7 @@ async function callsUntil(gateway: GatewayClient, over: (calls: Calls) => boolea
   return calls;
 }
 
-/** Returns a condition that holds once this many ms have passed. */
+/** Returns a condition that is true once this many ms have passed. */
 function after(ms: number): () => boolean {
   const end = performance.now() + ms;
   return () => performance.now() > end;
@@ -79,7 +79,7 @@ function after(ms: number): () => boolean {
 const NEWS = 'the build has ended';
 const tells = ({ text }: Calls[number]): boolean => text.includes(NEWS);
 /**
- * Returns a condition that holds more than 20 calls after the first carrier. A repetition would arrive with one of these calls.
+ * Returns a condition that is true more than 20 calls after the first carrier. A repetition would arrive with one of these calls.
  */
 const told =
   (before: Calls) =>
@@ -215,7 +215,7 @@ it('if refusals cannot be written, a pause still refuses calls, and a critical n
   expect((await stage.run(['send', '--action', 'pause', 'hold on'])).code).toBe(0);
   expect(await call('e')).toBe(true);
   other.exec('BEGIN IMMEDIATE');
-  // Unlike a critical notification, a pause also refuses calls that come a second later.
+  // Unlike a critical notification, a pause also refuses calls that arrive a second later.
   for (let n = 0; n < 3; n++) {
     if (n > 0) await sleep(ASKED_AGAIN_MS + 100);
     expect(await call(`f${n}`)).toBe(true);

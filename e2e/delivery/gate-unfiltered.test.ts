@@ -1,4 +1,4 @@
-/** A person's pause, with mutes and settings that would filter it, at real gateways. */
+/** Tests a person's pause, with mutes and settings that would filter it, at real gateways. */
 import { expect, it } from 'vitest';
 import { Stage, textOf } from './stage.ts';
 import { proves } from '../verifies.ts';

@@ -1,4 +1,4 @@
-/** A gateway over HTTP in front of the echo server, with clients that identify themselves as a test requires. */
+/** Runs a gateway over HTTP in front of the echo server, with clients that identify themselves as a test requires. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ export class HttpGateway implements AsyncDisposable {
 
 export class HttpClient {
   readonly #url: string;
-  /** The headers of each request. After the handshake, they contain the session's id. */
+  /** The headers of each request. After the handshake, the headers contain the session's id. */
   readonly headers: Record<string, string>;
   #next = 1;
 

@@ -1,4 +1,4 @@
-/** A client over HTTP that is killed before it has read an answer, and a client that disconnects normally. */
+/** Tests a client over HTTP that is killed before it has read an answer, and a client that disconnects normally. */
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { expect } from 'vitest';

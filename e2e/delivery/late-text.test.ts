@@ -1,6 +1,6 @@
 /**
- * Tests what a gateway does with a text that misses the 250 ms after a tool's answer, because another process holds the lock of
- * the database.
+ * Tests how a gateway treats a text that misses the 250 ms after a tool's answer, while another process holds the lock of the
+ * database.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as passing } from 'node:timers/promises';
@@ -25,7 +25,7 @@ async function begun(stage: Stage): Promise<Scene> {
   return { stage, ear, gateway };
 }
 
-/** The number of outages that the gateway has reported as ended. */
+/** Returns the number of outages that the gateway has reported as ended. */
 const ended = ({ gateway }: Scene): number => gateway.stderr.match(/can be reached again/g)?.length ?? 0;
 
 /**

@@ -1,4 +1,4 @@
-/** How a model learns which notifications are genuine. */
+/** Tests how a model learns which notifications are genuine. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** `earpiece mcp` with a real MCP client: an agent without wrapped servers reads notifications and reaches other agents. */
+/** Tests `earpiece mcp` with a real MCP client: an agent without wrapped servers reads notifications and reaches other agents. */
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';

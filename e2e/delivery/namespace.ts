@@ -1,6 +1,6 @@
 /**
- * Runs in a separate PID namespace, with the same database and host name as the agents outside of it. Prints the agents that a
- * program in this namespace sees.
+ * Prints the agents that a program in a separate PID namespace finds, with the same database and host name as the agents
+ * outside of the namespace.
  */
 import { openEarpiece } from '../../src/library/index.ts';
 import { isAlive, systemProcesses, type Process } from '../../src/inbox/index.ts';

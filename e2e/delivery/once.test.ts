@@ -45,8 +45,8 @@ describe('once', () => {
       };
       await Promise.all(Array.from({ length: 8 }, (_, i) => worker(gateways[i % 2] as GatewayClient)));
       await produced;
-      // On a busy machine, a call may carry no notification although some are open. So the calls continue until no notification
-      // is open.
+      // On a busy machine, a call may carry no notification although some notifications are open. So the calls continue until
+      // no notification is open.
       const last = gateways[0] as GatewayClient;
       const isOpen = async (): Promise<boolean> => (await ear.open('shop/coder')).length > 0;
       for (let more = await isOpen(); more && !signal.aborted; more = await isOpen()) {

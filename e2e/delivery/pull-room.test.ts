@@ -1,4 +1,7 @@
-/** The answers of `get_notifications` at clients that cut long results: `earpiece mcp` and the gateway, with a real MCP client. */
+/**
+ * Tests the answers of `get_notifications` at clients that cut long results: `earpiece mcp` and the gateway, with a real MCP
+ * client.
+ */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * A program that queues each notification that it reads as a line on stdin, and prints the result or the error. The notifications
+ * Queues each notification that arrives as a line on stdin, and prints the result or the error. The notifications
  * of several lines are queued at the same time.
  */
 import { createInterface } from 'node:readline';

@@ -1,5 +1,5 @@
 /**
- * A program that opens the store in a thread, and waits for a line on stdin. Then it begins a write, calls several reads without a
+ * Opens the store in a thread, and waits for a line on stdin. Then begins a write, calls several reads without a
  * time limit, and prints the result of each read: the code of its error, or "read".
  */
 import { once } from 'node:events';

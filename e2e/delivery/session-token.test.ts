@@ -1,4 +1,4 @@
-/** A known connection reads only its own notifications, with any token. */
+/** Tests that a known connection reads only its own notifications, with any token. */
 import { describe, expect, it } from 'vitest';
 import { sessionTokenOf } from '../../src/inbox/index.ts';
 import { HttpGateway } from './http-gateway.ts';

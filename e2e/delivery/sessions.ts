@@ -1,4 +1,4 @@
-/** Sessions of a coding agent, each a real host process with a real gateway below it. */
+/** Starts sessions of a coding agent, each a real host process with a real gateway below. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
@@ -90,7 +90,7 @@ export class Session {
     return { text: textOf(result), refused: result.isError === true };
   }
 
-  /** Ends the host normally: it closes the stdin of its servers. */
+  /** Ends the host normally: the host closes the stdin of its servers. */
   async end(): Promise<void> {
     this.host.stdin?.end();
     await this.#exited;

@@ -1,4 +1,4 @@
-/** A stage for the whole product: a separate database, gateways as child processes, producers as other processes. */
+/** Makes a stage for the whole product: a separate database, gateways as child processes, producers as other processes. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -155,7 +155,7 @@ export class GatewayClient implements AsyncDisposable {
     this.process.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`);
   }
 
-  /** Sends a request; returns its id and its answer. */
+  /** Sends a request. Returns its id and its answer. */
   begin(method: string, params: object): { id: number; answer: Promise<unknown> } {
     const id = this.#next++;
     const answer = new Promise<unknown>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));

@@ -1,4 +1,4 @@
-/** The warning of the command line about a turn that no carrier can count. */
+/** Tests the warning of the command line about a turn that no carrier can count. */
 import { expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
 import { Stage, textOf } from './stage.ts';

@@ -1,4 +1,7 @@
-/** The sessions in the guides are recorded: `vitest run e2e/docs/guides.test.ts --update` records them again. */
+/**
+ * Tests the sessions in the guides, which are recorded: `vitest run e2e/docs/guides.test.ts --update` records the sessions
+ * again.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

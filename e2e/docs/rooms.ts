@@ -1,10 +1,10 @@
-/** The picture of the rooms of `src`, made from the arrows of the layer test. */
+/** Draws the picture of the rooms of `src` from the arrows of the layer test. */
 type Rooms = Readonly<Record<string, { readonly mayImport: readonly string[] }>>;
 
 /** Rooms that may import nearly all others. Their arrows would hide the other arrows. */
 const COMPOSE = ['cli', 'entries'];
 
-/** Draws only direct arrows: there is no arrow to a room that other arrows reach. */
+/** Draws only direct arrows, and no arrow to a room that other arrows reach. */
 export function roomsDiagram(rooms: Rooms): string {
   const drawn = Object.keys(rooms).filter((room) => !COMPOSE.includes(room));
   const arrows = drawn.flatMap((room) =>

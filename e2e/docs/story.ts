@@ -1,4 +1,4 @@
-/** The picture at the top of the README: a terminal next to the text that the model reads, drawn from a real run. */
+/** Draws the picture at the top of the README from a real run: a terminal next to the text that the model reads. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Terminal } from './terminal.ts';

@@ -1,4 +1,4 @@
-// An agent on one machine of a fleet: `agent.ts DATABASE MODEL ADDRESS [MESSAGE]`. The agent continues a turn that another
+// Runs an agent on one machine of a fleet: `agent.ts DATABASE MODEL ADDRESS [MESSAGE]`. The agent continues a turn that another
 // process began, or sends the message. The program prints `open` and the result of the turn, and runs until its input ends.
 import { createAgent } from '../../src/agent/agent.ts';
 import { DEFAULT_POLICY } from '../../src/core/policy.ts';

@@ -1,4 +1,4 @@
-/** The files of `examples/deploy`: validators of Compose and Kubernetes accept them, and their commands start a server. */
+/** Tests the files of `examples/deploy`: validators of Compose and Kubernetes accept them, and their commands start a server. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

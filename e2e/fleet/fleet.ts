@@ -1,5 +1,6 @@
 /**
- * Several machines on one engine. Each machine has servers and agents, and no machine can check the processes of another machine.
+ * Simulates several machines on one engine. Each machine has servers and agents, and no machine can check the processes of
+ * another machine.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

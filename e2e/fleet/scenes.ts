@@ -1,4 +1,4 @@
-/** The promises about a fleet, tested on one engine: several machines behave as one. */
+/** Tests the promises about a fleet on one engine: several machines behave as one. */
 import { once } from 'node:events';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

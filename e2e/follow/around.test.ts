@@ -1,4 +1,4 @@
-/** `earpiece follow files`, `git` and `agent`, together with the hooks of a coding agent. */
+/** Tests `earpiece follow files`, `git` and `agent`, together with the hooks of a coding agent. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ const hook = (agent: string, hook_event_name: string, more: object = {}): Promis
 const begin = (agent: string): Promise<string> => hook(agent, 'SessionStart', { source: 'startup' });
 const follow = (...words: readonly string[]): Promise<string> => shell.says(['follow', ...words, '--to', 'coder']);
 
-/** Waits until the source has checked. Following again checks at once; otherwise, sources check every few seconds. */
+/** Waits until the source has checked. Following again checks at once. Otherwise, sources check every few seconds. */
 async function looked(...words: readonly string[]): Promise<void> {
   await follow(...words);
   const since = Date.now();

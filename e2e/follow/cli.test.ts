@@ -1,4 +1,4 @@
-/** `earpiece follow`, `following` and `unfollow`: the process that runs the checks, its restarts, and the printed list. */
+/** Tests `earpiece follow`, `following` and `unfollow`: the process that runs the checks, its restarts, and the printed list. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -60,7 +60,7 @@ const isThere = (pid: number): boolean => {
   }
 };
 
-/** Retries until the condition holds; the time limit of the test ends the wait. */
+/** Retries until the condition is true. The time limit of the test ends the wait. */
 async function until<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
   for (;;) {
     const value = await ask();

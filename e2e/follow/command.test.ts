@@ -1,4 +1,7 @@
-/** `earpiece follow -- <command>` with real programs: their output passes through, and the agent is notified of their errors. */
+/**
+ * Tests `earpiece follow -- <command>` with real programs: their output passes through, and the agent is notified of their
+ * errors.
+ */
 import { spawn } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,6 +1,7 @@
 /**
- * A GitHub on loopback for the real `gh`, which speaks plain HTTP to the host `github.localhost`. `HTTP_PROXY` names this server,
- * so `gh` sends its requests to the server. The server has the REST routes that a follower reads, with ETags, and the GraphQL of
+ * Runs a GitHub on loopback for the real `gh`, which speaks plain HTTP to the host `github.localhost`. `HTTP_PROXY` names this
+ * server, so `gh` sends its requests to the server. The server has the REST routes that a follower reads, with ETags, and the
+ * GraphQL of
  * `gh pr view`.
  */
 import { createHash } from 'node:crypto';
@@ -14,7 +15,7 @@ type Json = Record<string, unknown>;
 
 export type Asked = { readonly path: string; readonly status: number };
 
-/** How the server answers the next requests. With `only`, requests whose path does not match get the normal answer. */
+/** The server's answers to the next requests. With `only`, requests whose path does not match get the normal answer. */
 export type Mood = { readonly only?: RegExp } & (
   | { readonly kind: 'well' }
   | { readonly kind: 'status'; readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }

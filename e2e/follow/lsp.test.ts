@@ -1,4 +1,4 @@
-/** `earpiece follow lsp` with real language servers: the new errors in changed files, each until it is fixed. */
+/** Tests `earpiece follow lsp` with real language servers: the new errors in changed files, each until it is fixed. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync, utimesSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-/** Problem matchers of earpiece.toml, with bash as a tool that Earpiece does not know. */
+/** Tests problem matchers of earpiece.toml, with bash as a tool that Earpiece does not know. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -72,7 +72,7 @@ it('without trust, with another name or with an invalid pattern, the command doe
   await shell.says(['trust', '--yes']);
   expect(await refusal('bsh')).toContain('--matcher "bsh" is in no earpiece.toml here; did you mean bash?');
   shell.config("[matchers.bad]\npattern = { regexp = '(?=x)(.+)', message = 1 }\n");
-  // A person sees what is wrong before they trust the file.
+  // A person sees the errors of the file before trusting the file.
   expect((await shell.run(['config', 'check'])).stdout).toContain('matchers.bad.pattern[0].regexp is "(?=x)(.+)": lookahead');
   await shell.says(['trust', '--yes']);
   expect(await refusal('bad')).toContain('matchers.bad.pattern[0].regexp is "(?=x)(.+)": lookahead and lookbehind');

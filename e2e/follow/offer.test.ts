@@ -1,5 +1,6 @@
 /**
- * After a push, hooks show the agent an offer to follow the branch's pull request. The pull request is found by the real `gh`.
+ * Tests that, after a push, hooks show the agent an offer to follow the branch's pull request. The real `gh` finds the pull
+ * request.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

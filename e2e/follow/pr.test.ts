@@ -1,4 +1,4 @@
-/** A pull request that is followed with the real `gh` and reported to a real log. */
+/** Tests a pull request that is followed with the real `gh` and reported to a real log. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -3,7 +3,7 @@
  *
  *   node e2e/follow/record.ts FOLDER [name...]
  *
- * FOLDER has the programs of PACKAGES in its node_modules; go, cargo, gcc, mypy, ruff and python3 with pytest are on the PATH.
+ * FOLDER has the programs of PACKAGES in its node_modules. The PATH has go, cargo, gcc, mypy, ruff and python3 with pytest.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -132,7 +132,7 @@ it('waits', () => { Promise.reject('no time'); });
 it('says', () => console.error('Error: no voice\\n    at say (shop.js:5:9)'));
 `;
 
-/** A test that prints what a failed test looks like. */
+/** A test that prints the report of a failed test. */
 const PRINTED = (expected: number): string => `import { expect, it } from 'vitest';
 it('prints', () => console.error('\\n FAIL  price.test.js > adds\\nError: no price\\n ❯ price.js:9:9\\n'));
 it('rounds [ down ]', () => expect(Math.floor(3.6)).toBe(${expected}));
@@ -450,7 +450,7 @@ test('adds', () => assert.equal(1, 2));
     steps: [{ when: /waiting for changes/u, write: { 'cart.test.mjs': "it('rounds', () => {});\n" } }],
     until: /waiting for changes/u,
   },
-  // A syntax error in a file that a test file loads.
+  // A file that a test file loads has a syntax error.
   'jest-syntax': {
     files: {
       'package.json': PACKAGE,

@@ -1,4 +1,4 @@
-/** The tool `follow` of `earpiece mcp`, with a real MCP client. */
+/** Tests the tool `follow` of `earpiece mcp`, with a real MCP client. */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-/** A followed URL whose server answers slowly, incompletely or unexpectedly. */
+/** Tests a followed URL whose server answers slowly, incompletely or unexpectedly. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';

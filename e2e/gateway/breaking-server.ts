@@ -1,7 +1,7 @@
 /**
- * An MCP server on streamable HTTP that dies in the middle of an answer to `tools/call`. The server writes half of the answer and
- * kills its own process. The server prints its URL. The tool's name says what is cut: `json`, `sse`, or `resumable` (an event
- * stream with ids, which a client may resume).
+ * Runs an MCP server on streamable HTTP that dies in the middle of an answer to `tools/call`. The server writes half of the
+ * answer and kills its own process. The server prints its URL. The tool's name says which answer is cut: `json`, `sse`, or
+ * `resumable` (an event stream with ids, which a client may resume).
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -64,7 +64,7 @@ describe('a server through a gateway without notifications, compared with a dire
         expect(through.map(withoutStructured)).toEqual(through.map((line) => JSON.parse(line) as unknown));
         expect(through.map(withoutStructured)).toEqual(direct.map(withoutStructured));
       } else expect(through).toEqual(direct);
-      // The profile changes only the output schemas; the rest of each tool stays as the server sent it.
+      // The profile changes only the output schemas. The rest of each tool stays as the server sent it.
       const its = toolsOf(itsList!);
       expect(its.map((tool) => ({ ...tool, outputSchema: undefined }))).toEqual(
         listed.map((tool) => ({ ...tool, outputSchema: undefined })),

@@ -1,5 +1,5 @@
 /**
- * The server that the MCP conformance suite requires, with the tools, resources and prompts that its scenarios name.
+ * Runs the server that the MCP conformance suite requires, with the tools, resources and prompts that its scenarios name.
  *
  *   node e2e/gateway/fixture-server.ts stdio
  *   node e2e/gateway/fixture-server.ts http [PORT]     prints its URL

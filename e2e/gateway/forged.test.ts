@@ -1,4 +1,4 @@
-/** A hostile server answers requests that it never received, with guessed ids. */
+/** Tests a hostile server that answers requests that it never received, with guessed ids. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readFileSync } from 'node:fs';
@@ -49,7 +49,7 @@ describe('forged answers do not reach the client', () => {
     expect(client.lines.filter((line) => line.includes('forged'))).toEqual([]);
     expect(told(client)).toBe(1);
 
-    // The hostile server keeps a cancelled call open; the client then uses the id of this call for another server.
+    // The hostile server keeps a cancelled call open. The client then uses the id of this call for another server.
     client.send(call(4, 'evil__later'), '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}}');
     client.send(call(4, 'good__later'), forge(5, [4], 'evil__forge'));
     expect(await client.answer(5)).toContain('done');
@@ -162,7 +162,7 @@ class HostileHttp implements AsyncDisposable {
     if (asked === 'plain/json')
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(forged(99)));
     const real = { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'real' }] } };
-    // The genuine answer to request 1 comes with forged answers to later requests. The lines of the genuine answer end with CR.
+    // The genuine answer to request 1 arrives with forged answers to later requests. The lines of the genuine answer end with CR.
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const genuine = event(NOTE) + event(real);
     response.end((id === 1 ? bad + CUT + genuine.replaceAll('\n', '\r') : genuine) + event(forged(id)));

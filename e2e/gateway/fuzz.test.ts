@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { proves } from '../verifies.ts';
 import { fuzz } from './fuzz.ts';
 
-/** The seed is always the same, unless FUZZ_SEED sets another; `node e2e/gateway/fuzz.ts` runs for a given time. */
+/** The seed is always the same, unless FUZZ_SEED sets another seed. `node e2e/gateway/fuzz.ts` runs for a given time. */
 const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
 
 test('damaged frames cause no crash, no hang and no changed bytes', () => {

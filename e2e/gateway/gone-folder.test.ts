@@ -1,4 +1,4 @@
-/** A gateway that starts in a folder that no longer exists. */
+/** Tests a gateway that starts in a folder that no longer exists. */
 import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ describe('a gateway in a deleted working folder', () => {
       code: 0,
       stderr: expect.stringContaining(`works in "${shell.folder}" instead`) as string,
     });
-    // This line comes from the wrapped server's shell.
+    // This line is from the wrapped server's shell.
     if (words.includes('sh')) expect(stderr.split('\n')).toContain(shell.folder);
   });
 });

@@ -54,7 +54,7 @@ async function session(
   return { headers: own, post: (body) => ask(url, { body, headers: own }) };
 }
 
-/** Returns the JSON-RPC frame of an answer, whether it came as JSON or as the last event. */
+/** Returns the JSON-RPC frame of an answer, which is JSON or the last event of a stream. */
 const frameIn = ({ text }: Answer): string =>
   text.startsWith('{')
     ? text
@@ -360,7 +360,7 @@ describe('an HTTP server that disappears', () => {
       expect(failed).toContain('{"type":"text","text":"N"}],"isError":true');
       files.write({});
       await using again = await HttpProcess.start([FIXTURE, 'http', port]);
-      // The new process has no sessions. The gateway renews the session of a stdio client; an HTTP client itself renews its
+      // The new process has no sessions. The gateway renews the session of a stdio client. An HTTP client itself renews its
       // session, as it would without a gateway.
       if (raw) expect(await result()).toContain('This is a simple text response');
       else expect((await http!.post(call(9, 'test_simple_text'))).status).toBe(404);

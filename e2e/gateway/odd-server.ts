@@ -1,5 +1,5 @@
 /**
- * An MCP server on stdio that answers with bytes that no library would print.
+ * Runs an MCP server on stdio that answers with bytes that no library would print.
  *
  * The effect of a call depends on the name of the tool:
  *

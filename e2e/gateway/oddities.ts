@@ -1,6 +1,6 @@
 /**
- * Unusual answers to tools/call. Parsing and printing again would change most of them. The tests replace `ID` by the id of the
- * request.
+ * Lists unusual answers to tools/call. Parsing and printing would change most of these answers. The tests replace `ID` by the
+ * id of the request.
  */
 export const ODDITIES: readonly string[] = [
   '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"1.0"}],"n":1.0}}',

@@ -1,4 +1,4 @@
-/** Servers that die in the middle of a frame. */
+/** Tests servers that die in the middle of a frame. */
 import { describe, expect, test } from 'vitest';
 
 import { proves } from '../verifies.ts';

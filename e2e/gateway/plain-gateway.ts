@@ -1,5 +1,5 @@
 /**
- * The gateway without the rest of Earpiece, for tests.
+ * Runs the gateway without the rest of Earpiece, for tests.
  *
  *   node e2e/gateway/plain-gateway.ts [--profile KIND] [--http PORT] [--script FILE --log FILE] -- COMMAND [ARG...]
  *   node e2e/gateway/plain-gateway.ts [...] --url URL

@@ -55,7 +55,7 @@ export class RawClient implements AsyncDisposable {
     this.process.stdin!.write(frames.map((frame) => `${frame}\n`).join(''));
   }
 
-  /** Resolves with the first line that matches, received already or later. */
+  /** Resolves with the first line that matches, even if the line was received earlier. */
   line(match: (line: string) => boolean, withinMs = PATIENCE_MS): Promise<string> {
     return this.#until(() => this.lines.find(match), withinMs, 'no such line');
   }

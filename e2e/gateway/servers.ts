@@ -2,8 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * A server process that prints its URL as its first line. If the port is still in use, for example by a connection of an earlier
- * process, the start is tried again.
+ * Starts a server process that prints its URL as its first line. If the port is still in use, for example by a connection of an
+ * earlier process, the start is tried again.
  */
 export class HttpProcess implements AsyncDisposable {
   readonly url: string;

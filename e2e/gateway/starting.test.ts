@@ -1,4 +1,4 @@
-/** Several servers; some are slow, hang or fail. */
+/** Tests several servers, of which some are slow, hang or fail. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

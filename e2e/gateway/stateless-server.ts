@@ -1,5 +1,5 @@
 /**
- * A server of the stateless generation (2026-07-28) that also speaks the older generation.
+ * Runs a server of the stateless generation (2026-07-28) that also speaks the older generation.
  *
  *   node e2e/gateway/stateless-server.ts stdio
  *   node e2e/gateway/stateless-server.ts only            on stdio, and refuses the older generation

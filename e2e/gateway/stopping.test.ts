@@ -1,4 +1,4 @@
-/** A gateway on HTTP is stopped during a call: the client gets an answer from every kind of server. */
+/** Tests a gateway on HTTP that is stopped during a call: the client gets an answer from every kind of server. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,6 @@
-/** An agent that starts some handles, prints their list, and waits to be killed. The argument of the program is its folder. */
+/**
+ * Runs an agent that starts some handles, prints their list, and waits to be killed. The argument of the program is its folder.
+ */
 import { handleRegistry, runTool, type StatefulTool } from '../../src/handles/index.ts';
 
 const [folder = ''] = process.argv.slice(2);

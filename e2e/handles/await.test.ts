@@ -1,4 +1,4 @@
-/** The tool `await` (RFD 037): its rules and its table of errors. */
+/** Tests the tool `await` (RFD 037): its rules and its table of errors. */
 import { describe, expect, it } from 'vitest';
 
 import { puppet, stage, type Stage } from './stage.ts';
@@ -6,7 +6,7 @@ import { puppet, stage, type Stage } from './stage.ts';
 type Rule = {
   readonly what: string;
   readonly args: Record<string, unknown>;
-  /** Makes changes to the running handles a, b and c; c waits with a question that the agent already knows. */
+  /** Makes changes to the running handles a, b and c. Handle c waits with a question that the agent already knows. */
   readonly before?: (work: ReturnType<typeof puppet>) => void;
   readonly answer: unknown;
 };

@@ -1,4 +1,4 @@
-/** The commands of two agents of one program that uses the library. */
+/** Tests the commands of two agents of one program that uses the library. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { handleRegistry, runTool } from '../../src/entries/agent.ts';

@@ -1,4 +1,4 @@
-/** The notifications that a conversation gets about its handles. */
+/** Tests the notifications that a conversation gets about its handles. */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

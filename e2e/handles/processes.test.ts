@@ -1,4 +1,4 @@
-/** The tool `run` with real processes. */
+/** Tests the tool `run` with real processes. */
 import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,7 +102,7 @@ describe('run in the background', () => {
     const { ask, open, until } = stage([runTool()]);
     await ask('run', { action: 'spawn', id: 'tests', command: 'echo 3 failed; exit 1' });
     await until('tests', ({ state }) => state === 'stopped');
-    // The handle may have stopped before the answer to the spawn; then that answer reported the stop.
+    // The handle may have stopped before the answer to the spawn. Then that answer reported the stop.
     if ((await open()).length > 0)
       expect(await open()).toEqual(['tool.failed error Background run "tests" failed with exit code 1: 3 failed']);
     expect(await ask('run', { action: 'fetch', id: 'tests' })).toEqual({
@@ -187,7 +187,7 @@ describe('output', () => {
     await ask('run', { command: 'seq 1 13000000 | head -c 100000000; echo; echo last', background: true, id: 'big' });
     const { completed } = (await ask('await', { all: ['big'] })) as unknown as { completed: { result: string }[] };
     clearInterval(sampling);
-    // If memory held the whole output, it would grow by 100 MB or more, because garbage is collected late.
+    // If the process kept the whole output, its memory would grow by 100 MB or more, because garbage is collected late.
     expect(peak - before).toBeLessThan(90_000_000);
     const result = completed[0]?.result ?? '';
     expect(result.length).toBeLessThan(20_000);

@@ -1,4 +1,4 @@
-/** Stateful tools as a model calls them (RFD 009), with tools that the test controls. */
+/** Tests stateful tools as a model calls them (RFD 009), with tools that the test controls. */
 import { describe, expect, it, vi } from 'vitest';
 
 import { schemaOf, ToolFailure, type StatefulTool } from '../../src/handles/index.ts';

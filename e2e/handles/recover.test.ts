@@ -1,4 +1,4 @@
-/** An agent is killed; the next agent of its conversation finds the lost handles. */
+/** Tests that, after an agent was killed, the next agent of its conversation finds the lost handles. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** A conversation with handles, on a store in memory; leftovers fail the test. */
+/** Makes a conversation with handles, on a store in memory. Leftovers fail the test. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The tool `run` in a terminal, with real programs. */
+/** Tests the tool `run` in a terminal, with real programs. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The handling of handles that still run at the end of a turn (RFD 037). */
+/** Tests handles that still run at the end of a turn (RFD 037). */
 import { describe, expect, it } from 'vitest';
 
 import type { Inquiry, OnTurnEnd, TurnEndAnswer } from '../../src/handles/index.ts';

@@ -1,4 +1,4 @@
-/** Qwen Code in an editor: which notifications its model reads, and when. */
+/** Tests Qwen Code in an editor: the notifications that its model reads, and their times. */
 import { expect, test } from 'vitest';
 import { proves } from '../verifies.ts';
 import { inEditor } from './acp.ts';

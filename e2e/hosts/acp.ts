@@ -39,7 +39,7 @@ type Ask = (method: string, params: JsonObject) => Promise<JsonObject>;
 /** Resolves when the agent sends a message with this method about this session. */
 type Heard = (method: string, session: string) => Promise<void>;
 
-/** How an editor talks to an agent. */
+/** The messages between an editor and an agent. */
 type Dialect = {
   readonly words: readonly string[];
   readonly hello: JsonObject;

@@ -1,4 +1,7 @@
-/** One session uses hooks, a wrapped server, `earpiece mcp` and pulls at once; its model reads each notification once. */
+/**
+ * Tests one session that uses hooks, a wrapped server, `earpiece mcp` and pulls at once. The session's model reads each
+ * notification once.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openLoadedInbox } from '../../src/loaded-inbox.ts';

@@ -1,5 +1,6 @@
 /**
- * A real Claude Code with the plugin of the package: from its folder, together with an installation, and from its marketplace.
+ * Tests a real Claude Code with the plugin of the package: from its folder, together with an installation, and from its
+ * marketplace.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -68,7 +69,7 @@ const SCRIPT: Script = [
   { text: 'ALL-DONE' },
 ];
 
-/** Runs an agent with built-in tools only, with a notification while they run, and a pause. */
+/** Runs an agent with built-in tools only, with a notification while the tools run, and a pause. */
 async function hears(
   options: Pick<RunOptions, 'args' | 'env' | 'ownServers' | 'onPrepared'>,
   after: (seen: Run) => void,

@@ -1,4 +1,4 @@
-/** `/clear` in Claude Code's real terminal: the context ends, the process and its gateway continue. */
+/** Tests `/clear` in Claude Code's real terminal: the context ends, but the process and its gateway continue. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Codex as an app server: one process runs several sessions, each with its own gateway. */
+/** Tests Codex as an app server: one process runs several sessions, each with its own gateway. */
 import { expect, test } from 'vitest';
 import { proves } from '../verifies.ts';
 import { inEditor } from './acp.ts';

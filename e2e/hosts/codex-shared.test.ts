@@ -1,4 +1,4 @@
-/** Codex terminals whose sessions run in the server that all terminals share. */
+/** Tests Codex terminals whose sessions run in the server that all terminals share. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { find } from '../model/find.ts';

@@ -1,4 +1,4 @@
-// A stdio MCP server for the self-test. Each tool adds its own block, "<MARK>-<n>"; `sum` also declares an outputSchema and
+// Runs a stdio MCP server for the self-test. Each tool adds its own block, "<MARK>-<n>". `sum` also declares an outputSchema and
 // returns structuredContent. In some clients, the model then does not read the text blocks.
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';

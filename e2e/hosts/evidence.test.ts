@@ -1,6 +1,6 @@
 /**
- * Agents and their hooks are killed at the worst moments: a notification that was handed over and is missing from the transcript
- * arrives again.
+ * Tests agents and hooks that are killed at the worst moments: a notification that was handed over and is missing from the
+ * transcript arrives again.
  */
 import fs from 'node:fs';
 import path from 'node:path';

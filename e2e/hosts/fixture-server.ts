@@ -1,5 +1,5 @@
-// The MCP server behind the gateway in the host tests. Each result contains a different word, so that a test can check that the
-// model reads each result.
+// Runs the MCP server behind the gateway in the host tests. Each result contains a different word, so that a test can check
+// that the model reads each result.
 import path from 'node:path';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -38,8 +38,8 @@ server.registerTool(
 );
 
 /**
- * Each result has `chars` characters, so that a test can make a client cut it. The tool has no `readOnlyHint`, so some clients
- * call it sequentially.
+ * Each result has `chars` characters, so that a test can make a client cut the result. The tool has no `readOnlyHint`, so some
+ * clients make its calls sequentially.
  */
 server.registerTool(
   'output',

@@ -1,4 +1,4 @@
-/** The gate with six real agents: a batch of writing calls, an agent that never pulls, and a pause that a person lifts. */
+/** Tests the gate with six real agents: a batch of writing calls, an agent that never pulls, and a pause that a person lifts. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

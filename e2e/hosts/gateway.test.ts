@@ -71,7 +71,7 @@ describe.for(['claude', 'codex'] as const)('%s behind the gateway', (client) => 
     });
 
     expect(endOf(seen)).toEqual({ exitCode: 0, leftovers: [], answered: true, requests: 3 });
-    // Parallel results come in any order.
+    // Parallel results arrive in any order.
     const results = new Set(resultsOf(seen, ['NOTED-first-one', 'NOTED-first-two', 'NOTED-second-one', 'NOTED-second-two']));
     expect(results).toEqual(new Set([1, 2, 3, 4]));
     expect(deliveries(seen, ['WORD-ONE', 'WORD-TWO'])).toEqual({
@@ -89,7 +89,7 @@ const endOf = (seen: Run) => ({
   requests: seen.main.length,
 });
 
-// Returns, for each marker, how often each request holds the marker, and the number of the tool result that holds the marker.
+// Returns, for each marker, how often each request contains the marker, and the number of the tool result with the marker.
 const deliveries = (seen: Run, markers: readonly string[]) =>
   Object.fromEntries(
     markers.map((marker) => {

@@ -1,4 +1,4 @@
-/** Errors hold the end of a turn in a real Claude Code, up to a limit. */
+/** Tests that errors delay the end of a turn in a real Claude Code, up to a limit. */
 import { expect, test } from 'vitest';
 import { proves } from '../verifies.ts';
 import { place } from './hook-place.ts';

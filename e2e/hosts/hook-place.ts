@@ -1,4 +1,4 @@
-/** An agent's hooks as `earpiece install` sets them, and the shared parts of their tests. */
+/** Provides an agent's hooks as `earpiece install` sets them, and the shared parts of their tests. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

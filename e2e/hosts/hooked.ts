@@ -1,4 +1,4 @@
-/** Agents with hooks: how each agent starts with its hooks, and where its model reads their output. */
+/** Lists agents with their hooks, and the places at which the model of each agent reads the output of hooks. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Real agents with hooks: an effective stop, and a kill that loses nothing. */
+/** Tests real agents with hooks: an effective stop, and a kill that loses nothing. */
 import path from 'node:path';
 import { setTimeout as think } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';

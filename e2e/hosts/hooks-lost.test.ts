@@ -1,4 +1,4 @@
-/** Real agents whose hooks are slow or whose refusals are lost, as on a busy machine or after the machine was suspended. */
+/** Tests real agents whose hooks are slow or whose refusals are lost, as on a busy machine or after the machine was suspended. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -33,7 +33,8 @@ describe.for<Agent>(AGENTS)('$client', ({ client, before, calls }) => {
       env: at.env,
       script: [{ calls: [touch('before')] }, { calls: [touch('ran')] }, { calls: [touch('next')] }, { text: 'ALL-DONE' }],
       async onToolStep({ step, home }) {
-        // The proof is the transcript, which Claude Code writes a moment after the hook. A scripted model is faster than that.
+        // The proof is the transcript, which Claude Code writes a moment after the hook. A scripted model is faster than this
+        // write.
         if (step === 2 && client === 'claude') await inTranscript(path.join(home, '.claude'), ', repeated');
         if (step !== 1) return;
         await send(home, at.database, 'STOP-WORD the release is broken', '--action', 'cancel');

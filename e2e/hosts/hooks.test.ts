@@ -1,4 +1,4 @@
-/** Real agents with hooks and their built-in tools: what the model reads, where, and how often. */
+/** Tests real agents with hooks and their built-in tools: the texts that the model reads, their places and their number. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { ASKED_AGAIN_MS } from '../../src/inbox/conversation/gate.ts';
@@ -65,9 +65,9 @@ test('Claude Code with its installed MCP server reads each of 20 notifications o
 type Storm = { readonly mcpServers?: RunOptions['mcpServers']; readonly database?: string };
 
 /**
- * Runs two turns while other processes send notifications, and a third turn for notifications that are left. Checks what the
- * model reads. `mixed` is the batch of calls that differs between tests. `set` gives the agent its hooks; by default, all are
- * commands.
+ * Runs two turns while other processes send notifications, and a third turn for notifications that are left. Checks the texts
+ * that the model reads. `mixed` is the batch of calls that differs between tests. `set` gives the agent its hooks. By default,
+ * all hooks are commands.
  */
 async function storm(
   { client, place }: Hooked,

@@ -1,4 +1,4 @@
-/** An idle opencode and an idle pi with the plugin: what wakes them, and what ends a streaming request. */
+/** Tests an idle opencode and an idle pi with the plugin: the notifications that wake them or end a streaming request. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -97,6 +97,6 @@ describe.for(['pi', 'opencode'] as const)('an idle %s with the plugin', (host) =
   });
 });
 
-/** Returns the number of messages that contain each word; a message that contains a word twice counts once. */
+/** Returns the number of messages that contain each word. A message that contains a word twice counts once. */
 const heard = (main: readonly Recorded[]): readonly number[] =>
   ['BUILD-42', 'INFO-WORD'].map((word) => find(main, word).places.length);

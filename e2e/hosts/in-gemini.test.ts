@@ -1,4 +1,4 @@
-/** `earpiece in` with Gemini CLI's real terminal, which takes a quick Enter as a line break. */
+/** Tests `earpiece in` with Gemini CLI's real terminal, which takes a quick Enter as a line break. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { find } from '../model/find.ts';

@@ -1,4 +1,4 @@
-/** `earpiece in` with Claude Code's real terminal, in which Earpiece and the person type. */
+/** Tests `earpiece in` with Claude Code's real terminal, in which Earpiece and the person type. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { address, earpiece, entry, hookCommand, send } from './earpiece.ts';
 import { inClaudeTerminal, type ClaudeTerminal } from './terminal.ts';
 
 const EVENTS = ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolBatch', 'Stop', 'SessionEnd'];
-/** A person's message wakes an idle agent, whatever the policy says about the message's level. */
+/** A person's message wakes an idle agent, even if the policy wakes no agent for the message's level. */
 const toWake = ['--kind', 'user.message', '--as', 'Anna'];
 
 async function inEarpiece(use: (terminal: ClaudeTerminal, database: string) => Promise<void>): Promise<void> {

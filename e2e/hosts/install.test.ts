@@ -1,5 +1,5 @@
 /**
- * Real agents in a home that `earpiece install` has set up: their notifications, the doctor's report, and the leftovers of
+ * Tests real agents in a home that `earpiece install` has set up: their notifications, the doctor's report, and the leftovers of
  * uninstall.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -64,7 +64,7 @@ const settingsIn = (home: string): Readonly<Record<string, string>> =>
       .map((file) => [file, fs.readFileSync(path.join(home, file), 'utf8')]),
   );
 
-/** Agents write to these files while they run; the test writes the trust of Codex. */
+/** Agents write to these files while the agents run. The test writes the trust of Codex. */
 const OWN_WRITES: ReadonlySet<string> = new Set([
   '.claude.json',
   '.codex/config.toml',

@@ -1,4 +1,4 @@
-/** Claude Code as a person sets it up. */
+/** Sets up Claude Code as a person does. */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

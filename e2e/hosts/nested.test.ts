@@ -1,4 +1,4 @@
-/** Agents that an agent starts in its shell: each has its own conversation. */
+/** Tests agents that an agent starts in its shell. Each agent has its own conversation. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';

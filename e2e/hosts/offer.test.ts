@@ -1,4 +1,7 @@
-/** An installed Claude Code: after a command that opens a pull request, its model reads an offer to follow that pull request. */
+/**
+ * Tests an installed Claude Code: after a command that opens a pull request, its model reads an offer to follow that pull
+ * request.
+ */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

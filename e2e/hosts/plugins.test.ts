@@ -1,4 +1,4 @@
-/** opencode and pi with the plugin: what the model reads, where, and which calls the gate stops. */
+/** Tests opencode and pi with the plugin: the texts that the model reads, their places, and the calls that the gate refuses. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -187,7 +187,7 @@ function stageOf(host: Host) {
     kill: (): void => {},
     send: sends,
     turn: async ({ steps, ...options }: Turn): Promise<Run> => {
-      // The agent repeats a request that ended for an interrupt; both count as one step.
+      // The agent repeats a request that ended for an interrupt. Both requests count as one step.
       const done = new Set<number>();
       const seen = await run(host, {
         ...options,

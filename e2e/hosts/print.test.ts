@@ -1,5 +1,5 @@
 /**
- * The lines of `gateway --print`, run with the clients themselves: the client keeps the intended settings, and the undo line
+ * Tests the lines of `gateway --print` with the clients themselves: the client keeps the intended settings, and the undo line
  * removes them.
  */
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,7 @@
-/** Real agents read many long notifications with `get_notifications` of `earpiece mcp`: no answer is cut or put into a file. */
+/**
+ * Tests that real agents read many long notifications with `get_notifications` of `earpiece mcp`: no answer is cut or put into
+ * a file.
+ */
 import { expect, test } from 'vitest';
 import { openLoadedInbox } from '../../src/loaded-inbox.ts';
 import { proves } from '../verifies.ts';

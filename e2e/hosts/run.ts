@@ -18,7 +18,7 @@ export interface RunOptions {
   readonly prompt?: string;
   readonly script: Script;
   readonly mcpServers?: Readonly<Record<string, McpServer>>;
-  /** Whether Claude Code also uses the servers of its settings and plugins. Default: no. */
+  /** Whether Claude Code also uses the servers of its settings and plugins. Default: false. */
   readonly ownServers?: boolean;
   readonly hooks?: Hooks;
   readonly settings?: JsonObject;
@@ -26,7 +26,7 @@ export interface RunOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** The home of an earlier run; by default, a new empty home. */
+  /** The home of an earlier run. Default: a new, empty home. */
   readonly home?: string;
   /** Whether to resume the newest session of that home. The script then starts after the prompt of this run. */
   readonly resume?: boolean;
@@ -76,8 +76,8 @@ export interface Run extends Disposable {
 
 /**
  * Runs a real CLI against the scripted model, with its own HOME, a fresh environment and dummy keys. The model is on 127.0.0.1,
- * and a proxy catches requests to other machines. No process of the CLI survives the call. An error of `onToolStep` ends the run,
- * and the call throws it.
+ * and a proxy catches requests to other machines. No process of the CLI survives the call. An error of `onToolStep` ends the
+ * run, and the call throws this error.
  */
 export async function run(client: ClientName, options: RunOptions): Promise<Run> {
   requireInstalled(client);
@@ -225,7 +225,7 @@ async function watch(child: ChildProcess, kill: (signal: NodeJS.Signals) => void
   }, options.timeoutMs ?? HANGS_MS);
   try {
     const [exitCode, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-    // The last output may still be in the pipe; a child of the client may hold the pipe open forever.
+    // The last output may still be in the pipe. A child of the client may keep the pipe open forever.
     await Promise.race([once(child, 'close'), sleep(PIPE_MS)]);
     return { exitCode, signal, timedOut, ...output };
   } finally {

@@ -8,7 +8,7 @@ import { run, type Run } from './run.ts';
 import type { Script } from '../model/script.ts';
 
 export interface SelfTest {
-  /** The problems of the harness; empty if it works. */
+  /** The problems of the harness. The list is empty if the harness works. */
   readonly problems: readonly string[];
   /** The observations, for a reader. */
   readonly seen: readonly string[];

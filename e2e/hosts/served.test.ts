@@ -1,6 +1,6 @@
 /**
- * A real Claude Code whose running MCP server answers the hook at the end of a batch. The tests run as installed, and with this
- * server missing or killed.
+ * Tests a real Claude Code whose running MCP server answers the hook at the end of a batch. The tests run as installed, and
+ * with this server missing or killed.
  */
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Servers in trouble with the real Claude Code and Codex: directly, and behind the gateway. */
+/** Tests servers in trouble with the real Claude Code and Codex: directly, and behind the gateway. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -87,7 +87,7 @@ function behind(how: How, folder: string, servers: Servers): Servers {
 const calling = (how: How, name: string, tool: string): Call =>
   how === 'directly' ? { mcp: name, tool } : { mcp: 'earpiece', tool: `${name}__${tool}` };
 
-/** Turns off the setting with which the harness makes Codex wait for its servers, because people do not set it. */
+/** Turns off the setting with which the harness makes Codex wait for its servers, because people do not use this setting. */
 const asPeopleHaveThem = (client: Client, servers: Servers): Record<string, false> =>
   client === 'codex' ? Object.fromEntries(Object.keys(servers).map((name) => [`mcp_servers.${name}.required`, false])) : {};
 

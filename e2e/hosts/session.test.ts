@@ -126,7 +126,7 @@ describe.for(clientNames)('%s behind the gateway', (client) => {
         { text: 'ALL-DONE' },
       ],
     });
-    // The raised gate also holds for the resumed session.
+    // The gate is also up for the resumed session.
     expect(most(second, 'NOTED-refused')).toBe(0);
     expect(most(second, 'NOTED-again')).toBe(1);
     expect(countsOf(second, [0, 1, 2], unflagged)).toEqual(all([0, 1, 2], 1));

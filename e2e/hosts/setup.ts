@@ -11,7 +11,7 @@ export interface SetupLine {
   readonly seconds: number;
 }
 
-/** Installs the pinned CLI into the cache if it is missing. Throws with the package, npm's last lines and the way out. */
+/** Installs the pinned CLI into the cache if it is missing. Throws with the package, npm's last lines and advice. */
 export function setup(client: ClientName): SetupLine {
   const start = performance.now();
   const present = isInstalled(client);
@@ -24,7 +24,7 @@ export function setup(client: ClientName): SetupLine {
   };
 }
 
-// The install goes to a temporary folder, which is then renamed. So an interrupted install never looks finished, and two parallel
+// npm installs into a temporary folder, which is then renamed. So an interrupted install never looks finished, and two parallel
 // setups leave one complete folder.
 function install(client: ClientName): void {
   const target = folderOf(client);
@@ -69,7 +69,7 @@ const passed =
 function npmInstall(client: ClientName, cwd: string, home: string): void {
   const env: NodeJS.ProcessEnv = {
     PATH: [path.dirname(process.execPath), process.env['PATH']].join(path.delimiter),
-    // The packages' scripts write to HOME; npm itself still reads its user's registry settings.
+    // The packages' scripts write to HOME, but npm itself still reads its user's registry settings.
     HOME: home,
     TMPDIR: home,
     LANG: 'C.UTF-8',
@@ -91,7 +91,7 @@ function npmInstall(client: ClientName, cwd: string, home: string): void {
 }
 
 function failure(client: ClientName, what: string, output: string): string {
-  // npm's own log disappears with its temporary home, and its stack does not help.
+  // npm's own log disappears with the temporary home, and npm's stack does not help.
   const lines = output.split('\n').filter((line) => line.trim() && !/A complete log of this run|^npm error\s+at /.test(line));
   const lastLines = lines.slice(-12).join('\n');
   return [

@@ -26,7 +26,7 @@ export async function startOf(client: ClientName): Promise<{ readonly offered: b
           env: { EARPIECE_DB: path.join(folder, 'earpiece.db') },
         },
       },
-      // The tests' own settings make Codex wait for each server; a person's settings do not.
+      // The tests' own settings make Codex wait for each server. A person's settings do not.
       settings: client === 'codex' ? { 'mcp_servers.files.required': false } : {},
       onPrepared: () => void (startedAt = Date.now()),
     });

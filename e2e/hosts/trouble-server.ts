@@ -1,6 +1,6 @@
-// A stdio MCP server that starts slowly or dies: `node trouble-server.ts NAME [--after MS] [--listed FILE]`. The server stays
-// silent for MS, and creates FILE when its list of tools has had time to arrive. `note` answers; `die` writes half of its answer
-// and is killed.
+// Runs a stdio MCP server that starts slowly or dies: `node trouble-server.ts NAME [--after MS] [--listed FILE]`. The server
+// stays silent for MS, and creates FILE when its list of tools has had time to arrive. `note` answers. `die` writes half of its
+// answer and is killed.
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

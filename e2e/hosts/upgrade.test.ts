@@ -1,4 +1,4 @@
-/** A real Claude Code that works while Earpiece is upgraded in place: its hooks, its MCP server and its waiter continue. */
+/** Tests a real Claude Code that works while Earpiece is upgraded in place: its hooks, its MCP server and its waiter continue. */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** An idle Codex terminal, which Earpiece wakes through the queue of the Codex session. */
+/** Tests an idle Codex terminal, which Earpiece wakes through the queue of the Codex session. */
 import { describe, expect, test } from 'vitest';
 import { find } from '../model/find.ts';
 import { proves } from '../verifies.ts';

@@ -1,4 +1,6 @@
-/** An idle Claude Code in a real terminal: each notification that may wake it wakes it once, and nothing else wakes it. */
+/**
+ * Tests an idle Claude Code in a real terminal: each notification that may wake the agent does so once, and nothing else does.
+ */
 import path from 'node:path';
 import { setTimeout as poll } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -33,7 +35,7 @@ const asked = (terminal: ClaudeTerminal, times: number): Promise<void> => termin
 const waitersOf = (home: string): readonly number[] =>
   processesOf(home).flatMap(({ pid, command }) => (/^\S*node .*hook claude --wait$/.test(command) ? [pid] : []));
 
-/** Polls until `like` accepts the waiting processes, because no event reports them, and resolves with their ids. */
+/** Polls until `like` accepts the waiting processes, because no event reports these processes, and resolves with their ids. */
 async function waiters(home: string, like: (pids: readonly number[]) => boolean): Promise<readonly number[]> {
   for (;;) {
     const pids = waitersOf(home);
@@ -76,7 +78,7 @@ describe('An idle Claude Code', () => {
       expect(find(terminal.main, 'WORD-INFO').inLast).toBe(1);
       expect(find(terminal.main, 'WORD-LATER').inLast).toBe(1);
       for (let n = 0; n < IN_A_ROW; n++) expect(find(terminal.main, `WORD-${n}-`).inLast).toBe(1);
-      // A notification that arrives before a turn has ended prolongs that turn, and wakes nobody. So the number of wakes may be
+      // A notification that arrives before a turn has ended prolongs that turn, and wakes no agent. So the number of wakes may be
       // smaller.
       const times = await wokenIn(at);
       expect(times).toBeLessThanOrEqual(IN_A_ROW);

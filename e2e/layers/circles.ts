@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The maximum number of lines of a file. A longer file holds several ideas. */
+/** The maximum number of lines of a file. A longer file contains several ideas. */
 export const MAX_LINES = 400;
 
 const STATIC = /^(?:import|export)\b[^'"`;=(]*?(?:\bfrom\s*)?(['"])(?<target>\.[^'"\n]+)\1/gmu;

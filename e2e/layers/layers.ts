@@ -24,7 +24,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   config: { mayImport: ['core', 'input'] },
   // The bus reads and checks the files of subscribers like files of the configuration.
   bus: { mayImport: ['core', 'input', 'inbox', 'config'] },
-  // Background tools: an agent's loop calls them, and the agent's log holds their handles.
+  // Background tools: an agent's loop calls them, and the agent's log contains their handles.
   handles: { mayImport: ['core', 'input', 'inbox'] },
   // Events of the outside world, for the bus.
   sources: { mayImport: ['core', 'input', 'inbox', 'bus', 'handles', 'talk'] },
@@ -91,8 +91,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 };
 
 /**
- * Files that only tests import, in the folder of the tested code. Such a file may import anything, like a test; only tests may
- * import it.
+ * Files that only tests import, in the folder of the tested code. Such a file may import anything, like a test. Only tests may
+ * import such a file.
  */
 export const FOR_TESTS: readonly string[] = ['core/arbitraries.ts'];
 

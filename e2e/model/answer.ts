@@ -1,4 +1,4 @@
-/** The scripted model's answer, independent of any API. Each `Wire` converts it to the stream of one API. */
+/** The scripted model's answer, independent of any API. Each `Wire` converts the answer to the stream of one API. */
 import type { JsonObject } from './json.ts';
 
 export type Part =
@@ -19,10 +19,10 @@ export type Answer = readonly Part[];
  */
 export type Chunk = { readonly part: number; readonly delta: number | 'end'; readonly sse: string };
 
-/** How an answer ends; by default, its parts determine the end. */
+/** The end of an answer. By default, the parts of the answer determine the end. */
 export type Ending = 'length' | 'refusal' | 'error';
 
-/** Converts an answer to the stream of one API; `n` makes its ids unique. */
+/** Converts an answer to the stream of one API. `n` makes its ids unique. */
 export type Wire = (answer: Answer, n: number, ending?: Ending) => readonly Chunk[];
 
 export const wordsOf = (text: string): readonly string[] => text.split(/(?<= )/);
@@ -38,7 +38,7 @@ export const event = (data: object, name?: string): string =>
   `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
 
 /**
- * Joins the chunks of all parts to the whole stream. The part -1 comes before the first token, and the part `answer.length` after
+ * Joins the chunks of all parts to the whole stream. The part -1 is before the first token, and the part `answer.length` after
  * the last token.
  */
 export function chunked(

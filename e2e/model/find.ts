@@ -1,7 +1,7 @@
 import type { Recorded } from './tap.ts';
 import { textsOf, type Text } from './texts.ts';
 
-/** One text of a request that holds a marker. */
+/** One text of a request that contains a marker. */
 export interface Place extends Omit<Text, 'text'> {
   readonly times: number;
   /** The text's position among the tool results, in words. */

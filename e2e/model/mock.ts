@@ -4,7 +4,9 @@ import { startTap, type Order, type Recorded } from './tap.ts';
 
 export interface MockOptions {
   readonly script: Script<NativeCall>;
-  /** The script starts after the last user message that holds this text. By default, the script starts with the conversation. */
+  /**
+   * The script starts after the last user message that contains this text. By default, the script starts with the conversation.
+   */
   readonly from?: string | undefined;
   /**
    * The model waits for this function before it answers with the calls of a step, so the effects of the function precede the
@@ -20,8 +22,8 @@ export interface Mock extends AsyncDisposable {
 }
 
 /**
- * Starts the scripted model, in the formats of OpenAI chat, OpenAI responses, Anthropic and Gemini. The mock has no state: it
- * derives the step from each request. A request without tools (a title, a summary) gets a fixed text and costs no step.
+ * Starts the scripted model, in the formats of OpenAI chat, OpenAI responses, Anthropic and Gemini. The mock has no state: the
+ * mock derives the step from each request. A request without tools (a title, a summary) gets a fixed text and costs no step.
  */
 export async function startMock({ script, from, onToolStep, latency = 0 }: MockOptions): Promise<Mock> {
   const mock = new LLMock({ port: 0, host: '127.0.0.1', logLevel: 'silent', chunkSize: 24, latency });

@@ -24,7 +24,7 @@ export interface PrefixOptions {
 }
 
 /**
- * Returns the changes between each request and the previous request. There are none if every message list extends the previous
+ * Returns the changes between each request and the previous request. The list is empty if every message list extends the previous
  * list, and the system prompt and the tools stay the same. The comparison uses parsed JSON, including the order of keys.
  */
 export function prefixChanges(requests: readonly Recorded[], options: PrefixOptions = {}): readonly Change[] {

@@ -12,7 +12,7 @@ export interface NativeCall {
   readonly namespace?: string;
 }
 
-/** One turn of the scripted model: its calls run in parallel; without calls the text is the answer. */
+/** One turn of the scripted model: its calls run in parallel. Without calls, the text is the answer. */
 export interface Step<C = Call> {
   readonly text?: string;
   readonly calls?: readonly C[];
@@ -42,7 +42,7 @@ export function nextStep(messages: readonly Turn[], script: Script<NativeCall>):
   return next < 0 ? script.length : next;
 }
 
-/** Returns the messages after the last user message that holds `prompt`, where the script of a resumed session starts. */
+/** Returns the messages after the last user message that contains `prompt`, where the script of a resumed session starts. */
 export function since<T extends Turn>(messages: readonly T[], prompt: string | undefined): readonly T[] {
   if (prompt === undefined) return messages;
   const at = messages.findLastIndex((message) => message.role === 'user' && JSON.stringify(message).includes(prompt));

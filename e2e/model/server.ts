@@ -1,7 +1,7 @@
 /**
- * A model server on 127.0.0.1 that streams its script's answers in the format of the requested API, and keeps the bytes of every
- * request. Unlike the mock, this server signs reasoning, can wait at any place of an answer, and detects that the client closed
- * the socket.
+ * Runs a model server on 127.0.0.1 that streams its script's answers in the format of the requested API, and keeps the bytes of
+ * every request. Unlike the mock, this server signs reasoning, can wait at any place of an answer, and detects that the client
+ * closed the socket.
  */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,7 +25,10 @@ const WIRES: Readonly<Record<WireName, Wire>> = {
 export type Request = Recorded & {
   readonly body: JsonObject;
   readonly wire: WireName;
-  /** The time on the machine's monotonic clock when the client closed the socket before the end of the answer; else undefined. */
+  /**
+   * The time on the machine's monotonic clock when the client closed the socket before the end of the answer. Otherwise
+   * undefined.
+   */
   readonly cutOff: Promise<bigint | undefined>;
 };
 
@@ -84,7 +87,7 @@ export async function startModel(stepOf: (request: Request, n: number) => Step):
   };
 }
 
-/** The n-th request gets the n-th step; later requests get the last step. */
+/** Gives the n-th request the n-th step, and later requests the last step. */
 export const inOrder =
   (steps: readonly Step[]): ((request: Request, n: number) => Step) =>
   (_request, n) =>

@@ -13,7 +13,7 @@ export interface Recorded {
   readonly at: string;
   readonly method: string;
   readonly path: string;
-  /** The received bytes; `text` is decoded. */
+  /** The received bytes. `text` is decoded. */
   readonly raw: Buffer;
   readonly text: string;
   readonly body: JsonObject | undefined;
@@ -23,7 +23,7 @@ export interface Recorded {
   aborted: 'client' | 'tap' | null;
 }
 
-/** An attempt to reach another machine. The tap refused it. */
+/** An attempt to reach another machine, which the tap has refused. */
 export interface Egress {
   readonly at: string;
   readonly how: string;
@@ -53,15 +53,15 @@ export interface Tap extends AsyncDisposable {
 
 /**
  * Starts a recording proxy on 127.0.0.1, which keeps the exact bytes of every request and streams the answers through. As
- * HTTP_PROXY, the proxy also catches outgoing connections: it tunnels those to loopback, sends a plain request to loopback to the
- * upstream server, and refuses and records all others.
+ * HTTP_PROXY, the proxy also catches outgoing connections. The proxy tunnels connections to loopback, sends a plain request to
+ * loopback to the upstream server, and refuses and records all others.
  */
 export async function startTap(options: TapOptions): Promise<Tap> {
   const requests: Recorded[] = [];
   const egress: Egress[] = [];
   let isClosed = false;
   const log = (entry: JsonObject): void => {
-    // A response may close after the tap is closed, when the folder of the log may be gone.
+    // A response may close after the tap is closed, when the folder of the log may no longer exist.
     if (options.log && !isClosed) fs.appendFileSync(options.log, `${JSON.stringify(entry)}\n`);
   };
   const refuse = (how: string, target: string): void => {

@@ -3,7 +3,7 @@ import type { Recorded } from './tap.ts';
 
 /** A text that a request gives the model, independent of the wire format. */
 export interface Text {
-  /** Index in messages, input or contents; -1 is the system prompt, -2 the tool definitions. */
+  /** The index in messages, input or contents. -1 is the system prompt, -2 the tool definitions. */
   readonly message: number;
   readonly role: string;
   /** Index of the part in its message. */

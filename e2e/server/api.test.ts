@@ -1,4 +1,4 @@
-/** The routes, over real HTTP, through the typed client. */
+/** Tests the routes over real HTTP, through the typed client. */
 import { describe, expect, it } from 'vitest';
 import { ApiError, createClient } from '../../src/wire/client/index.ts';
 import type { Stored } from '../../src/core/records.ts';

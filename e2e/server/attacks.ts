@@ -1,6 +1,6 @@
 /**
- * Attacks on a server, and its reactions: `security.test.ts` tries each, and `docs/server.md` shows the table. `seen` is the
- * literal result of the attempt.
+ * Lists attacks on a server, and its reactions. `security.test.ts` tries each attack, and `docs/server.md` shows the table.
+ * `seen` is the literal result of the attempt.
  */
 import { createHmac } from 'node:crypto';
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import type { Stage, StageOptions } from './stage.ts';
 export type Attack = {
   readonly what: string;
   readonly seen: string;
-  /** The reason, for the page, why this reaction is enough; absent if the reason is obvious. */
+  /** The reason, for the page, why this reaction is enough. Absent if the reason is obvious. */
   readonly so?: string;
   readonly options?: () => StageOptions;
   readonly attempt: (stage: Stage) => Promise<string>;
@@ -1129,7 +1129,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
         ])
           await s.raw(path).then(({ body }) => body?.cancel());
         const lines = s.logged.slice(before);
-        // oxlint-disable-next-line no-control-regex -- these must not be there
+        // oxlint-disable-next-line no-control-regex -- the lines must not contain these characters
         const unsafe = lines.filter((line) => /[\u0000-\u001f\u007f-\u009f\u2028-\u202e]/u.test(line));
         return lines.length === 4 && unsafe.length === 0
           ? 'one line for each request, with the characters escaped'

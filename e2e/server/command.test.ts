@@ -1,4 +1,4 @@
-/** `earpiece serve` and `earpiece token`, as a person uses them. */
+/** Tests `earpiece serve` and `earpiece token`, as a person uses them. */
 import { spawnSync } from 'node:child_process';
 import { hostname } from 'node:os';
 import { expect, it } from 'vitest';

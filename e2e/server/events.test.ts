@@ -1,4 +1,4 @@
-/** Events, webhooks and subscribers of `earpiece serve`, started as people start it. */
+/** Tests events, webhooks and subscribers of `earpiece serve`, started as people start it. */
 import { createHmac } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A strict reader of Prometheus' text format 0.0.4: it throws on invalid text, with the line. */
+/** Reads Prometheus' text format 0.0.4 strictly, and throws on invalid text, with the line. */
 
 export type Series = { readonly name: string; readonly labels: ReadonlyMap<string, string>; readonly value: number };
 export type Family = { readonly name: string; readonly type: string; readonly help: string; readonly series: readonly Series[] };
@@ -11,7 +11,7 @@ export function readExposition(text: string): readonly Family[] {
   if (!text.endsWith('\n')) throw new Error('the last line has no end');
   const families: { name: string; type?: string; help?: string; series: Series[] }[] = [];
   const seen = new Set<string>();
-  /** Returns the family of this line. Throws if other families came between the lines of this family. */
+  /** Returns the family of this line. Throws if lines of other families are between the lines of this family. */
   const familyOf = (name: string, line: string): (typeof families)[number] => {
     const last = families.at(-1);
     if (last?.name === name) return last;

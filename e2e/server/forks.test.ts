@@ -1,4 +1,4 @@
-/** The origin of a conversation, and its forks. */
+/** Tests the origin of a conversation, and its forks. */
 import { expect } from 'vitest';
 import type { ConversationId, LogKey } from '../../src/core/address.ts';
 import { verifies } from '../verifies.ts';

@@ -1,4 +1,4 @@
-/** `GET /`: a browser gets the console; any other client gets a text about the server and its links. */
+/** Tests `GET /`: a browser gets the console. Any other client gets a text about the server and its links. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** When a terminal closes (SIGHUP), the server that writes to this terminal ends, and no other server does. */
+/** Tests that, when a terminal closes (SIGHUP), the server that writes to this terminal ends, and no other server does. */
 import { once } from 'node:events';
 import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
@@ -50,7 +50,7 @@ it('the server ends cleanly when its terminal is closed, also after several sign
       });
     });
     const { hostname, port, host } = new URL(url);
-    // The server must finish a request in flight, such as this one, whose body is only half sent when the terminal closes.
+    // The server must finish a request in flight. The body of this request is only half sent when the terminal closes.
     const socket = connect(Number(port), hostname);
     const heard = all(socket);
     socket.write(`POST /api/session HTTP/1.1\r\nhost: ${host}\r\nx-earpiece: 1\r\ncontent-type: application/json\r\n`);

@@ -1,4 +1,4 @@
-/** The time that a page of the list of agents takes with a large number of agents. */
+/** Tests the time that a page of the list of agents takes with a large number of agents. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,7 +59,7 @@ describe('10,000 agents with 100 open notifications each', () => {
     60_000,
   );
 
-  /** Counts the open items by level in a walk over all items. Returns the time that this takes, in ms. */
+  /** Counts the open items by level in a walk over all items. Returns the time of this walk, in ms. */
   function scanMs(): number {
     const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
     const file = new DatabaseSync(db, { readOnly: true });

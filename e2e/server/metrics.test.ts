@@ -1,4 +1,4 @@
-/** `/metrics` for a strict reader of Prometheus' text format. */
+/** Tests `/metrics` with a strict reader of Prometheus' text format. */
 import { describe, expect, it } from 'vitest';
 import { Metrics } from '../../src/server/metrics.ts';
 import { proves } from '../verifies.ts';

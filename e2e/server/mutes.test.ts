@@ -1,4 +1,4 @@
-/** Mutes over HTTP and on the command line are the same mutes. */
+/** Tests that mutes over HTTP and on the command line are the same mutes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiError, createClient, type Client } from '../../src/wire/client/index.ts';
 import type { LoadedInbox } from '../../src/loaded-inbox.ts';

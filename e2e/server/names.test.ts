@@ -1,4 +1,7 @@
-/** An agent, a conversation or a notification with any name is reachable over HTTP, even if its name looks like a path. */
+/**
+ * Tests that an agent, a conversation or a notification with any name is reachable over HTTP, even if its name looks like a
+ * path.
+ */
 import { expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
 import { Stage } from './stage.ts';

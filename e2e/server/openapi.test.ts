@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
-// @ts-expect-error -- it has no types
+// @ts-expect-error -- the package has no types
 import SwaggerClient from 'swagger-client';
 import { expect, it } from 'vitest';
 import type { z } from 'zod';

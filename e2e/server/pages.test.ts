@@ -1,4 +1,4 @@
-/** Lists of large records: each page is bounded in bytes, and all pages together hold everything once. */
+/** Tests lists of large records: each page is bounded in bytes, and all pages together contain each record once. */
 import { beforeAll, afterAll, describe, expect, it } from 'vitest';
 import { logKey } from '../../src/core/address.ts';
 import { proves } from '../verifies.ts';
@@ -34,7 +34,8 @@ afterAll(() => stage[Symbol.asyncDispose]());
 type Page = { readonly items: readonly Record<string, unknown>[]; readonly next: string | null };
 
 /**
- * Returns every page, starting with the first. Checks that the size of each page is bounded, unless the page holds a single item.
+ * Returns every page, starting with the first. Checks that the size of each page is bounded, unless the page contains a single
+ * item.
  */
 async function pages(path: string, cursor: string): Promise<readonly (readonly Record<string, unknown>[])[]> {
   const all: (readonly Record<string, unknown>[])[] = [];

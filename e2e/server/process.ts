@@ -1,4 +1,4 @@
-/** `earpiece serve` in a separate process. */
+/** Runs `earpiece serve` in a separate process. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { CLI } from '../built.ts';
@@ -19,7 +19,7 @@ export class ServerProcess implements AsyncDisposable {
       createInterface({ input: this.#child.stdout }).once('line', (line) => resolve(JSON.parse(line) as Served));
       void this.ended.then(({ code }) => reject(new Error(`it ended with ${code}: ${this.stderr}`)));
     });
-    // This prevents an unhandled rejection; a caller that awaits `ready` still gets the error.
+    // This handler prevents an unhandled rejection. A caller that awaits `ready` still gets the error.
     this.ready.catch(() => undefined);
   }
 

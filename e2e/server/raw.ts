@@ -1,7 +1,7 @@
-/** Bytes on a socket, for requests that no HTTP client would send. */
+/** Sends bytes on a socket, for requests that no HTTP client would send. */
 import { connect } from 'node:net';
 
-/** Sends the parts one after the other; resolves with the whole answer when the other side has closed. */
+/** Sends the parts one after the other. Resolves with the whole answer when the other side has closed. */
 export function onSocket(
   url: string,
   parts: readonly string[],
@@ -41,5 +41,5 @@ export function onSocket(
   });
 }
 
-/** Returns the status code of an answer; 0 without a valid status line. */
+/** Returns the status code of an answer. 0 without a valid status line. */
 export const statusOf = (text: string): number => Number(/^HTTP\/1\.[01] (\d{3})/u.exec(text)?.[1] ?? 0);

@@ -1,4 +1,4 @@
-/** An error about a request names the field, the value and the allowed values. */
+/** Tests that an error about a request names the field, the value and the allowed values. */
 import { expect, test } from 'vitest';
 import { proves } from '../verifies.ts';
 import { Stage } from './stage.ts';

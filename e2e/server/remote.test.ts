@@ -1,4 +1,4 @@
-/** The command line with `--server` prints the same as with the server's database. */
+/** Tests that the command line with `--server` prints the same as with the server's database. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** A person lifts pauses over HTTP like `earpiece resume` on the database: the same words, the same records. */
+/** Tests that a person lifts pauses over HTTP like `earpiece resume` on the database: the same words, the same records. */
 import { expect } from 'vitest';
 import { ApiError } from '../../src/wire/client/index.ts';
 import { Shell } from '../cli/shell.ts';

@@ -1,4 +1,7 @@
-/** Searches the log over HTTP: a search reads the whole log in parts, and each answer says how far back it went. */
+/**
+ * Tests searches of the log over HTTP: a search reads the whole log in parts, and each answer says how far back the search
+ * went.
+ */
 import { expect } from 'vitest';
 import type { ConversationId, LogKey } from '../../src/core/address.ts';
 import type { Hit, SearchPage } from '../../src/wire/client/index.ts';

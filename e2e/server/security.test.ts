@@ -1,4 +1,4 @@
-/** Runs each row of `attacks.ts`; `--update` updates the table of `docs/server.md`. */
+/** Runs each row of `attacks.ts`. `--update` updates the table of `docs/server.md`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

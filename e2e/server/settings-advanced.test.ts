@@ -1,4 +1,4 @@
-/** Settings with durations, lists and names, changed over HTTP: written as in the file, and refused in the loader's words. */
+/** Tests changes of durations, lists and names over HTTP: written as in the file, and refused with the loader's messages. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

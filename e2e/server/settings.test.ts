@@ -1,4 +1,7 @@
-/** Settings over HTTP: shown with their source, changed in their file, and used by running processes from the next carrier. */
+/**
+ * Tests settings over HTTP: shown with their source, changed in their file, and used by running processes from the next
+ * carrier.
+ */
 import { existsSync, mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -110,7 +113,7 @@ verifies(
       [{ budget: 3 }, 'budget is a table; name one of its settings: budget.max_items, budget.max_tokens, budget.max_item_chars'],
       [{ min_level: 'warn' }, 'min_level is "warn"; write one of info, warning, error, critical'],
       [{ 'conversation.notifications.enable': 'no' }, 'conversation.notifications.enable is "no"; write true or false'],
-      // Settings that would run a command, open the network or move the log.
+      // These settings would run a command, open the network or move the log.
       [{ db: '/tmp/x.db' }, 'db cannot be changed over HTTP; use earpiece config set, or edit the file'],
       [{ 'server.host': '0.0.0.0' }, 'server.host cannot be changed over HTTP; use earpiece config set, or edit the file'],
       [
@@ -168,7 +171,7 @@ verifies(
     await using stage = await serving(at);
     const other = join(at.folder, 'docs');
     mkdirSync(join(other, '.git'), { recursive: true });
-    // Two inboxes, as in two processes: one in this project, and one in another project.
+    // The test opens two inboxes, as in two processes: the first in this project, and the second in another project.
     const db = join(at.folder, 'e.db');
     await using here = await openLoadedInbox({ ...at.at, db });
     await using there = await openLoadedInbox({ ...at.at, cwd: other, db });

@@ -1,4 +1,4 @@
-/** A test server with a separate database and port, and a client for each kind of token. */
+/** Starts a test server with a separate database and port, and a client for each kind of token. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -90,7 +90,7 @@ export class Stage implements AsyncDisposable {
     return { ...createClient({ url: this.at.url, token }), token, tokenId: id };
   }
 
-  /** Moves the store's clock by this time; a negative time moves the clock back. */
+  /** Moves the store's clock by this time. A negative time moves the clock back. */
   passes(ms: number): void {
     this.#clock.ahead += ms;
   }

@@ -1,4 +1,4 @@
-/** Streams, over kill -9 and restarts: no gap, no repeat. */
+/** Tests that streams have no gap and no repeat after kill -9 and restarts. */
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { createClient } from '../../src/wire/client/index.ts';
@@ -49,7 +49,7 @@ verifies(
         full();
       }
     });
-    /** Waits until every stream has every written record. */
+    /** Waits until every stream has received every written record. */
     const caughtUp = (): Promise<void> =>
       new Promise((resolve) => {
         full = () => (have >= expected.length * SUBSCRIBERS ? resolve() : undefined);
@@ -93,7 +93,7 @@ it('a graceful stop ends the streams, finishes requests in flight, and leaves no
   const client = createClient({ url, token });
   const { id } = await client.queue({ to: 'shop/coder', message: 'x' });
   const waiting = client.receipt(id, { log: 'shop/coder', until: 'delivered', waitS: 30 });
-  // An idle spare connection, like those that browsers keep.
+  // Browsers keep idle spare connections like this connection.
   const reserve = connect(Number(new URL(url).port), '127.0.0.1');
   const closed = new Promise((resolve) => reserve.once('close', resolve));
   const ended = Promise.withResolvers<string>();
@@ -107,7 +107,7 @@ it('a graceful stop ends the streams, finishes requests in flight, and leaves no
       },
     }));
   })();
-  // The request in flight is answered, and the stream's client finds that the server is gone.
+  // The request in flight is answered, and the stream's client finds that the server has ended.
   expect(await waiting).toEqual({ id, receipt: 'queued', reached: false, settled: false });
   expect(await ended.promise).toBe('unreachable');
   end.abort();

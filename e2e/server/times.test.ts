@@ -1,6 +1,6 @@
 /**
- * A query for a time reads only records near that time, regardless of later records: the test limits the number of records that
- * are read.
+ * Tests that a query for a time reads only records near that time, even if there are many later records. The test limits the
+ * number of records that are read.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** A server whose database fails: it answers with problems, acknowledges nothing that is lost, and recovers. */
+/** Tests a server whose database fails: the server answers with problems, acknowledges no lost record, and recovers. */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Two thousand streams without readers: the server refuses those over the cap, keeps answering, and limits its memory. */
+/** Tests two thousand streams without readers: the server refuses streams over the cap, still answers, and limits its memory. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -86,7 +86,7 @@ describe('2,000 streams without readers', () => {
         `${STREAMS} unread streams: ${CAP} served, ${STREAMS - CAP} refused; ${POSTS} POSTs of ${MESSAGE} bytes took ` +
           `p50 ${sorted[POSTS / 2]?.toFixed(0)} ms, at most ${sorted.at(-1)?.toFixed(0)} ms; the server grew from ${before} to ${after} MB\n`,
       );
-      // Without limits, the streams would hold 1,000 times 1.8 MB. The server holds at most 64 MiB for all streams; the runtime
+      // Without limits, the streams would need 1,000 times 1.8 MB. The server keeps at most 64 MiB for all streams. The runtime
       // needs the other memory.
       expect(after - before).toBeLessThan(400);
     },
@@ -94,7 +94,7 @@ describe('2,000 streams without readers', () => {
   );
 });
 
-/** A process that repeatedly requests a URL, with the time of each answer in ms. */
+/** Requests a URL repeatedly in another process, and keeps the time of each answer in ms. */
 class Prober {
   readonly took: number[] = [];
   readonly #process: ChildProcess;

@@ -1,4 +1,4 @@
-/** The example of `docs/server.md`: yields the types of an agent's latest records, and then of each new record. */
+/** Shows the example of `docs/server.md`: yields the types of an agent's latest records, and then of each new record. */
 // #region watch
 import { createClient } from 'earpiece/client';
 

@@ -1,4 +1,7 @@
-/** `earpiece doctor` about installed hooks: green if they carry notifications, otherwise red with the reason and the way out. */
+/**
+ * Tests `earpiece doctor` on installed hooks: green if the hooks deliver notifications, otherwise red with the reason and the
+ * cure.
+ */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** An MCP server with one tool, which returns the server's environment. */
+/** Runs an MCP server with one tool, which returns the server's environment. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 

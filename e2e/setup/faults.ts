@@ -1,4 +1,4 @@
-/** Faults in the settings of an agent, and tests that `earpiece doctor` reports them. */
+/** Lists faults in the settings of an agent, and tests that `earpiece doctor` reports each fault. */
 import { describe, expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
 import { Home } from './home.ts';

@@ -1,4 +1,4 @@
-/** A home for agents' settings, a project in it, and agent commands that do nothing. */
+/** Makes a home for agents' settings, with a project and with agent commands that do nothing. */
 import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -32,7 +32,7 @@ export class Home implements Disposable {
   readonly project = join(this.folder, 'home/shop');
   readonly bin = join(this.folder, 'bin');
 
-  /** Makes a home; `agents` are commands on the PATH. */
+  /** Makes a home. `agents` are commands on the PATH. */
   constructor(...agents: readonly string[]) {
     for (const folder of [this.project, this.bin]) mkdirSync(folder, { recursive: true });
     mkdirSync(join(this.project, '.git'));

@@ -1,4 +1,4 @@
-/** The end of `earpiece install`: the problems that `earpiece doctor` would report. */
+/** Tests the end of `earpiece install`: the problems that `earpiece doctor` would report. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PACKAGE } from '../built.ts';

@@ -1,4 +1,4 @@
-/** `earpiece install` and `uninstall` on realistic settings. */
+/** Tests `earpiece install` and `uninstall` on realistic settings. */
 import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** `kill -9` in the middle of an installation. */
+/** Tests `kill -9` in the middle of an installation. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

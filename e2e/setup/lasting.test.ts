@@ -1,6 +1,6 @@
 /**
- * Hooks whose surroundings change: another Node, a cleaned cache of npx, an upgrade in place. The tests show which notifications
- * the hooks carry afterwards, and the doctor's findings.
+ * Tests hooks whose surroundings change: another Node, a cleaned cache of npx, an upgrade in place. The tests show which
+ * notifications the hooks deliver afterwards, and the doctor's findings.
  */
 import { execFile, type ExecFileException } from 'node:child_process';
 import { constants, copyFileSync, mkdirSync, renameSync, rmSync } from 'node:fs';

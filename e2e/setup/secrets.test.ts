@@ -1,4 +1,4 @@
-/** The plans of `earpiece install` and `uninstall` show no secret of the settings that they change. */
+/** Tests that the plans of `earpiece install` and `uninstall` show no secret of the settings that they change. */
 import { expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
 import { Home } from './home.ts';

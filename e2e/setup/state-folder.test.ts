@@ -1,6 +1,6 @@
 /**
- * Commands with an unreadable state folder: each command that needs the folder reports the problem in one line, and makes no
- * claim about the folder's content.
+ * Tests commands with an unreadable state folder: each command that needs the folder reports the problem in one line, and makes
+ * no claim about the folder's content.
  */
 import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

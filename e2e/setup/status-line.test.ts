@@ -1,4 +1,4 @@
-/** Open notifications in the status line of Claude Code: the line itself, and its place after the user's line. */
+/** Tests open notifications in the status line of Claude Code: the line itself, and its place after the user's line. */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { jsonAt } from '../../src/config/edit-json.ts';

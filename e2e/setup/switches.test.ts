@@ -1,4 +1,7 @@
-/** `earpiece doctor` about settings, of the user or of the project, with which an agent ignores what is installed. */
+/**
+ * Tests `earpiece doctor` on settings, of the user or of the project, with which an agent ignores the installed hooks or
+ * servers.
+ */
 import { describe, expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
 import {

@@ -1,4 +1,7 @@
-/** `earpiece doctor` about variables in the settings of an agent, with which Earpiece uses another database, project or address. */
+/**
+ * Tests `earpiece doctor` on variables in the settings of an agent, with which Earpiece uses another database, project or
+ * address.
+ */
 import { describe, expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
 import { append, CLAUDE, GEMINI, merge, reports, reportsNothing, serverEnv, write, type Fault, type Harmless } from './faults.ts';

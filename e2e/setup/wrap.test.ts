@@ -1,4 +1,4 @@
-/** `earpiece install --wrap`: puts one gateway before an agent's servers, and removes it. */
+/** Tests `earpiece install --wrap`, which puts one gateway before an agent's servers, and the removal of this gateway. */
 import { readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';

@@ -30,7 +30,7 @@ type Stage = {
   readonly emitted: (type: string, count?: number) => Promise<void>;
   /** Makes the source of the next process, with the state that this process has stored. */
   readonly again: (known: Readonly<Record<string, string>>) => Promise<FilesSource>;
-  /** The text of the next carrier. `knows` lists what the agent knows from the result in that carrier. */
+  /** The text of the next carrier. `knows` lists the facts that the result in that carrier shows. */
   readonly read: (knows?: readonly string[], at?: ContactPoint) => Promise<string>;
 };
 

@@ -1,4 +1,4 @@
-/** Files that others change, on a real disk. */
+/** Tests files that others change, on a real disk. */
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -439,7 +439,7 @@ describe('an earlier read', () => {
     await source.noteRead('a', '2');
     first.put('b', '2');
     await seen.until('file.changed b');
-    // A change without a watching process becomes an event at the next read; a later change becomes one at once.
+    // A change without a watching process becomes an event at the next read. A later change becomes an event at once.
     expect(seen.lines()).toEqual(['source.stale a', 'file.changed b']);
     first.put('c', '3');
     await seen.until('file.changed c');

@@ -1,4 +1,4 @@
-/** A repository that others also work in, with real git and a real remote folder. */
+/** Tests a repository that others also work in, with real git and a real remote folder. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** `earpiece run-and-tell` with real commands and a real log. */
+/** Tests `earpiece run-and-tell` with real commands and a real log. */
 import { spawn as spawnChild } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

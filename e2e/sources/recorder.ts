@@ -1,4 +1,4 @@
-/** An emitter that keeps its events and lets a test wait for them. */
+/** Makes an emitter that keeps its events, for which a test can wait. */
 import { makeEvent, type Emitter, type Event } from '../../src/core/event.ts';
 
 export type Recorder = Emitter & {
@@ -11,7 +11,7 @@ export type Recorder = Emitter & {
   readonly until: (is: string | ((event: Event) => boolean), from?: number) => Promise<Event>;
   /** Resolves after this many emitted events. */
   readonly count: (events: number) => Promise<void>;
-  /** Runs before each emit; if it fails, the emit fails. */
+  /** Runs before each emit. An error of this function is the error of the emit. */
   before: () => Promise<void> | void;
 };
 

@@ -1,4 +1,4 @@
-/** `earpiece remind`: one process queues, a later process carries, and no process runs between the two. */
+/** Tests `earpiece remind`: one process queues, a later process delivers, and no process runs between the two. */
 import { describe, expect, it } from 'vitest';
 import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
 import { timersSource } from '../../src/sources/timers/index.ts';

@@ -16,7 +16,7 @@ const options = { emitter: seen, subject: 'shop/coder#main', root, debounceMs: 2
 const files = filesSource({ ...options, globs: ['**'] });
 const git = gitSource({ ...options, pollMs: 1_000, fetchEveryMs: 5 });
 
-// Stops both sources before their start, twice, and while they start.
+// The program stops both sources before their start, twice, and while they start.
 await Promise.all([files.stop(), git.stop(), files.start(), git.start(), files.stop(), git.start(), files.start()]);
 await files.noteRead('a');
 writeFileSync(join(root, 'a'), 'theirs');

@@ -1,4 +1,4 @@
-/** `[webhooks.*]` of a running server: a change of the file takes effect with the next request. */
+/** Tests `[webhooks.*]` of a running server: a change of the file takes effect with the next request. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** A webhook from its signed bytes to the agent's text: configuration, receiver, bus and log are real. */
+/** Tests a webhook from its signed bytes to the agent's text: configuration, receiver, bus and log are real. */
 import { createHmac } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -17,8 +17,8 @@ const optionsOf = ({ args }: Call): Partial<typeof OPTIONS> | undefined =>
   args.find((arg): arg is typeof OPTIONS => arg instanceof Object && 'swaps' in arg);
 
 /**
- * The defects, named after the data that the store loses. Each has a function that drops or changes the lost calls, and the
- * beginnings of the titles of the cases that must fail, without the leading `has `.
+ * The defects, named after the data that the store loses. Each defect has a function that drops or changes the lost calls. The
+ * other texts begin the titles of the cases that must fail, without the leading `has `.
  */
 const DEFECTS: Readonly<Record<string, readonly [keeps: (call: Call) => Call | undefined, ...found: readonly string[]]>> = {
   'a whole append that swaps a setting': [

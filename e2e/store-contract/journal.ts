@@ -1,6 +1,6 @@
 /**
- * A store that keeps a journal of calls in a list, and repeats these calls when it is opened again. `keeps` can break the store
- * on purpose: this function drops or changes calls before they reach the journal.
+ * Makes a store that keeps a journal of calls in a list, and repeats these calls when it is opened again. `keeps` can break the
+ * store on purpose: this function drops or changes calls before they reach the journal.
  */
 import type { Clock, Store } from '../../src/core/ports.ts';
 import { memoryStore } from '../../src/stores/memory.ts';

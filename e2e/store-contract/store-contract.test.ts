@@ -1,4 +1,4 @@
-/** The store contract, run by another package in which only the packed package is installed. */
+/** Runs the store contract in another package, in which only the packed package is installed. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

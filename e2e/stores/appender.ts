@@ -17,7 +17,7 @@ for (let i = 0; i < Number(count); i++) {
   await store.append(log as LogKey, [said(`${name}-${i}`)]);
   took.push(performance.now() - started);
 }
-// The third-longest time is reported, because the longest delays come from the machine and not from the store.
+// The third-longest time is reported, because the machine, and not the store, causes the longest delays.
 process.stdout.write(`${JSON.stringify({ lateMs: took.toSorted((a, b) => b - a)[2] })}\n`);
 await store.close();
 process.stdin.destroy();

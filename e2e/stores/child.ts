@@ -1,4 +1,7 @@
-/** Children of the store tests: Node processes on the same file, as another user or under a limit if a test requires it. */
+/**
+ * Starts the children of the store tests: Node processes on the same file, as another user or under a limit if a test requires
+ * it.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

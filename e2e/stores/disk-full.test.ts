@@ -27,7 +27,7 @@ const canMount = ((): boolean => {
   }
 })();
 
-/** Queues until the first refusal, makes room and continues; returns the acknowledged ids and the refusals. */
+/** Queues until the first refusal, makes room and continues. Returns the acknowledged ids and the refusals. */
 async function fillAndGoOn(child: Child, makeRoom: () => void): Promise<{ acknowledged: string[]; refusals: string[] }> {
   const acknowledged: string[] = [];
   const refusals: string[] = [];

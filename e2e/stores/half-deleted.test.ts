@@ -1,4 +1,4 @@
-/** A database file that is deleted, replaced or truncated while processes use it. */
+/** Tests a database file that is deleted, replaced or truncated while processes use it. */
 import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ async function writer(): Promise<Child> {
   return child;
 }
 
-/** Queues a notification; retries as long as the answer says that a retry can help. */
+/** Queues a notification. Retries as long as the answer says that a retry can help. */
 async function acknowledged(child: Child, id: string): Promise<string> {
   for (;;) {
     child.tell(id);
@@ -270,7 +270,7 @@ describe('a file whose pages are in the -wal is whole', () => {
       await other.append(LOG, []);
       await other.close();
     };
-    // SQLite moves the -wal into the main file after 1,000 pages, which hold about 300 of these notifications.
+    // SQLite moves the -wal into the main file after 1,000 pages, with about 300 of these notifications.
     for (let i = 0; i < 700; i++) {
       await acknowledged(a, `a${i}`);
       await open();

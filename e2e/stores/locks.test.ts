@@ -1,6 +1,6 @@
 /**
- * A process keeps its locks on a database while it checks the files. Without these locks, the next process that closes the
- * database would delete the `-wal`, and acknowledged records would be lost.
+ * Tests that a process keeps its locks on a database while it checks the files. Without these locks, the next process that
+ * closes the database would delete the `-wal`, and acknowledged records would be lost.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';

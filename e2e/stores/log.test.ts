@@ -1,4 +1,4 @@
-/** An inbox's records in the log of the default store. */
+/** Tests an inbox's records in the log of the default store. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

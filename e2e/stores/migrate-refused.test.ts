@@ -1,4 +1,4 @@
-/** `earpiece migrate` with wrong sources and targets, damaged data and unavailable servers. */
+/** Tests `earpiece migrate` with wrong sources and targets, damaged data and unavailable servers. */
 import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -75,7 +75,7 @@ test('wrong URLs are refused before anything is made', async () => {
       7,
       'there is no Earpiece database at postgres \\S+ nope: correct --from',
     ],
-    [['--from', from, '--db', from, '--to', file()], 2, 'give either --from or --db, because both name the source'],
+    [['--from', from, '--db', from, '--to', file()], 2, 'give either --from or --db, got both: both options name the source'],
     [
       ['--from', shell.folder, '--to', file()],
       6,

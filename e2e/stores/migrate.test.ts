@@ -1,4 +1,4 @@
-/** `earpiece migrate` between real engines: everything arrives, also after kills. */
+/** Tests `earpiece migrate` between real engines: all data arrive, also after kills. */
 import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

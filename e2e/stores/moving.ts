@@ -35,12 +35,12 @@ export const testClock = (): TestClock => {
 const FAR = 9_999_999_999_999;
 const X = { log: LOG, conversation: conversation('x') };
 const ODD = 'odd \u0000 and é \u{1f600}';
-/** In every engine, a record's body can hold half of a surrogate pair. Other fields cannot. */
+/** In every engine, a record's body can contain half of a surrogate pair. Other fields cannot. */
 const HALF = 'half \ud800';
 const SETTINGS = ['mutes shop', `follow ${LOG}`, ODD, 'large', 'last_prune'];
 const HOSTS = [ME, { ...ME, pid: 2 }, { machine: ODD, pid: 3, startedAt: '1' }];
 
-/** Fills a store with every kind of data; `more` is a number of further notifications, so that a move takes several pages. */
+/** Fills a store with every kind of data. `more` is a number of further notifications, so that a move takes several pages. */
 export async function fill(store: Store, clock: TestClock, { seed, more }: { seed: number; more: number }): Promise<void> {
   const append = async (log: LogKey, ...drafts: readonly Draft[]): Promise<void> => {
     await store.append(log, drafts, { withinMs: 60_000 });
@@ -50,7 +50,7 @@ export async function fill(store: Store, clock: TestClock, { seed, more }: { see
   await append('gone/agent' as LogKey, queued('g1'), queued('g2'));
   await append('gone/agent' as LogKey, { type: 'agent_forgotten', by: 'test' });
   await store.erase('gone/agent' as LogKey, await store.head());
-  // Random histories with gaps, because retention removes records.
+  // The random histories have gaps, because retention removes records.
   for (const step of fc.sample(stepsOf(fc, { prune: true }), { seed, numRuns: 6 }).flat()) {
     clock.time += step.tick;
     if (step.kind === 'append') await append(step.log, ...step.drafts);
@@ -66,7 +66,7 @@ export async function fill(store: Store, clock: TestClock, { seed, more }: { see
   await append(ELSEWHERE, said('a transcript'), { type: 'unknown_type', deep: [{ a: null, 1: 'x', b: ODD, c: HALF }] });
   await append('shop/*' as LogKey, queued('all', { level: 'error' }));
   await append(`farm/${'é'.repeat(60)}` as LogKey, queued('long', { message: 'x'.repeat(50_000) }));
-  // The writer's clock is far behind, so the record holds both this clock's time and the log's time.
+  // The writer's clock is far behind, so the record has both this clock's time and the log's time.
   clock.time -= 3_600_000;
   await append(ELSEWHERE, queued('late', { expiresAt: clock.time + 60_000 }), said('late'));
   clock.time += 3_600_000;

@@ -1,4 +1,4 @@
-/** Real NATS servers for tests: a single server or a cluster, in temporary folders and on free ports. */
+/** Starts real NATS servers for tests: a single server or a cluster, in temporary folders and on free ports. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Real servers that are killed, lose their leader or are too old. The store contract does not test these cases. */
+/** Tests real servers that are killed, lose their leader or are too old. The store contract does not test these cases. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { jetstreamManager } from '@nats-io/jetstream';

@@ -1,6 +1,6 @@
 /**
- * A real PostgreSQL for tests. The cluster is in a temporary folder and listens on a free port. If the tests run as root, the
- * server runs as the user nobody. The server is ended by its process id.
+ * Starts a real PostgreSQL for tests. The cluster is in a temporary folder and listens on a free port. If the tests run as
+ * root, the server runs as the user nobody. The server is ended by its process id.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ export type PostgresServer = {
   /** The URL with the password. */
   readonly url: string;
   readonly port: number;
-  /** The data folder of the cluster. It stays when the server stops. */
+  /** The data folder of the cluster. The folder stays when the server stops. */
   readonly data: string;
   readonly pid: () => number;
   /** Ends the server at once, as a crash does (`SIGQUIT`), or by `SIGKILL`. */

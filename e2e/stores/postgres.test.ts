@@ -1,5 +1,5 @@
 /**
- * A real server that restarts, fails over, is behind a pooler, asks for TLS or refuses: the contract of the store still holds.
+ * Tests a real server that restarts, fails over, is behind a pooler, requires TLS or refuses: the store keeps its contract.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -248,7 +248,7 @@ test('a URL with several hosts reaches the primary, before and after a failover'
   const primary = await startPostgres({ durable: true, settings: { wal_level: 'replica', max_wal_senders: '4' } });
   const standby = await startPostgres({ durable: true, standbyOf: primary });
   try {
-    // The standby comes first in the URL.
+    // The standby is first in the URL.
     const url = address(standby.url.replace(`127.0.0.1:${standby.port}`, `127.0.0.1:${standby.port},127.0.0.1:${primary.port}`));
     await withStore(url, async (store) => {
       await store.append(LOG, [queued('before')]);
@@ -311,7 +311,7 @@ test('an append that reaches the server after its retry writes nothing', async (
   proves('store:postgres-failover');
   let holds = false;
   const held: (() => Promise<unknown>)[] = [];
-  // The first call stays on its way while its connection breaks.
+  // The connection breaks while the first call is in flight.
   const proxy = createServer((client) => {
     const upstream = connect(server.port, '127.0.0.1');
     client.on('error', () => {});
@@ -701,7 +701,7 @@ test('without the package pg, the error names the package to install', async () 
 
 type Proxy = { readonly port: number; close(): void; cuts(): number; forget(): void };
 
-/** Forwards each connection to the current server. Cuts it at the answer to a message that `cutsAt` chooses. */
+/** Forwards each connection to the current server. Cuts the connection at the answer to a message that `cutsAt` chooses. */
 async function proxyTo(
   port: () => number,
   cutsAt: (sent: Buffer) => boolean = () => false,

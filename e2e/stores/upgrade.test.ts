@@ -1,4 +1,4 @@
-/** A database of release 0.0.0: its waiting notifications, raised gates, mutes and the project's name stay the same. */
+/** Tests a database of release 0.0.0: its waiting notifications, raised gates, mutes and the project's name stay the same. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -34,7 +34,7 @@ verifies('store:upgrade', async () => {
   const text = textOf(await client.call('echo', { text: 'y' }));
   expect(text).toContain('queued by the first release');
   expect(text).not.toContain('muted by the first release');
-  // The first release had a different mark for each conversation; the current mark is announced at the start.
+  // The first release had a different mark for each conversation. The current mark is announced at the start.
   const [, mark] = /\[ep (\w+)\]/.exec(text) ?? [];
   expect(hello.instructions).toContain(mark);
   expect(await shell.says(['db', 'check'])).toContain('is intact');

@@ -1,4 +1,4 @@
-/** Randomness from a seed: the same seed gives the same decisions on every machine. */
+/** Makes random decisions from a seed: the same seed gives the same decisions on every machine. */
 export class Chance {
   #state: number;
 

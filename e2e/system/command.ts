@@ -1,4 +1,4 @@
-/** `npm run faults -- system`: one storm, its table and its verdict. */
+/** Runs `npm run faults -- system`: one storm, its table and its verdict. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -22,7 +22,7 @@ const PRINTED = 15;
 const REACHES_ALL_S = 300;
 
 /**
- * Resolves with the exit code: 0 if all rules hold and every required moment was reached, 2 if the command line is wrong,
+ * Resolves with the exit code: 0 if no rule is broken and every required moment was reached, 2 if the command line is wrong,
  * otherwise 1.
  */
 export async function commandOfSystem(args: readonly string[]): Promise<number> {

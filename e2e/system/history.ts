@@ -1,5 +1,5 @@
 /**
- * The records of a storm's processes: the producers' acknowledgements, the bytes on both sides of each gateway, the library
+ * Reads the records of a storm's processes: the producers' acknowledgements, the bytes on both sides of each gateway, the library
  * user's own transcript, and each kill. The checker reads these files and nothing else.
  */
 import { readdirSync } from 'node:fs';
@@ -20,7 +20,7 @@ export type ProducerLine =
       readonly text?: string;
       /** The time from queueing to expiry, in milliseconds. */
       readonly ttlMs?: number;
-      /** A newer notification with this key replaces an older one. */
+      /** A newer notification with this key replaces an older notification. */
       readonly supersedes?: string;
       /** The wall-clock time before which nothing may arrive, in milliseconds since 1970. */
       readonly notBefore?: number;
@@ -33,13 +33,16 @@ export type ProducerLine =
    * done.
    */
   | { readonly t: number; readonly kind: 'resuming' | 'resumed'; readonly to: string }
-  /** The product's answer for one log, such as `withdrawn` (no agent was notified) or `maybe_seen` (an agent may have been). */
+  /**
+   * The product's answer for one log, such as `withdrawn` (no agent was notified) or `maybe_seen` (an agent may have been
+   * notified).
+   */
   | {
       readonly t: number;
       readonly kind: 'withdrawn';
       readonly nonce: string;
       readonly result: string;
-      /** The log: an agent's, or the project's own, which holds notifications for later conversations. */
+      /** The log: an agent's, or the project's own, with notifications for later conversations. */
       readonly log: string;
     };
 
@@ -61,7 +64,7 @@ export type SessionLine = {
 /** One line of the record of a session: a request, its answer, or a change of the session. */
 export type ClientLine =
   | SessionLine
-  /** From here, the session uses this gateway; over HTTP, other sessions may use the gateway too. */
+  /** From here, the session uses this gateway. Over HTTP, other sessions may use the gateway too. */
   | { readonly t: number; readonly kind: 'gateway'; readonly pid: number; readonly shared?: true }
   /** The session continues under another name: `/clear`. */
   | { readonly t: number; readonly kind: 'renamed'; readonly conversation: string }
@@ -94,14 +97,14 @@ export type ClientLine =
       readonly kind: 'message';
       readonly way: 'carry' | 'offer';
       /**
-       * The time of the loop's request. If a kill came between the record and this line, the next process writes the line, with
+       * The time of the loop's request. If a kill was between the record and this line, the next process writes the line, with
        * the time of the record.
        */
       readonly askedAt: number;
       readonly key: string;
       readonly text: string;
     }
-  /** The host closes its connection on purpose; it may open a new connection. */
+  /** The host closes its connection on purpose. The host may open a new connection. */
   | { readonly t: number; readonly kind: 'closing' }
   /** The host ends normally. */
   | { readonly t: number; readonly kind: 'over' };

@@ -1,7 +1,7 @@
 /**
- * A host: the process that runs an agent's loop and speaks MCP to a gateway, over stdio or HTTP. The host follows the storm's
- * orders over IPC, and records its sent and received frames. `claude.mjs`, `codex.mjs` … in the storm's folder import this file,
- * so that the host process has the name of a real program.
+ * Runs a host: the process that runs an agent's loop and speaks MCP to a gateway, over stdio or HTTP. The host follows the
+ * storm's orders over IPC, and records its sent and received frames. `claude.mjs`, `codex.mjs` … in the storm's folder import
+ * this file, so that the host process has the name of a real program.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,7 +31,7 @@ tap.write({
 type Link = {
   send(frame: object): Promise<void>;
   close(): void;
-  /** Stops reading for a while, or for good. */
+  /** Stops reading for `ms`, or for the rest of the connection if `ms` is missing. */
   deaf(ms?: number): Promise<void>;
   readonly gone: Promise<void>;
   readonly pid?: number;
@@ -137,7 +137,7 @@ function overHttp(url: string): Link {
   };
 }
 
-/** Sends a request; resolves with the answer's line, or with undefined if no answer came. */
+/** Sends a request. Resolves with the answer's line, or with undefined if no answer arrived. */
 async function request(
   method: string,
   params: object,
@@ -208,7 +208,7 @@ async function callOne(
     void on.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
   };
   if (order.cancelAfterMs !== undefined) {
-    // A client that cancels a request stops waiting; an answer may be in flight.
+    // A client that cancels a request stops waiting. An answer may be in flight.
     const first = await Promise.race([answer, sleep(order.cancelAfterMs, 'cancelled' as const)]);
     if (first === 'cancelled') {
       cancel();
@@ -243,7 +243,7 @@ async function call(order: Extract<Order, { do: 'call' }>): Promise<Answered[]> 
   return answered;
 }
 
-/** Calls `get_notifications`; returns the number of notifications, or `gone` if no answer came. */
+/** Calls `get_notifications`. Returns the number of notifications, or `gone` if no answer arrived. */
 async function pull(): Promise<number | 'gone'> {
   const line = await request('tools/call', { name: nameOf('get_notifications'), arguments: {} }, { tool: 'get_notifications' });
   if (line === undefined) return 'gone';

@@ -1,4 +1,4 @@
-/** Append-only files of JSON lines. Several processes write them; the checker reads them when all processes have ended. */
+/** Writes and reads append-only files of JSON lines. The checker reads the files when all processes have ended. */
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 

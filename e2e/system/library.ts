@@ -1,7 +1,7 @@
 /**
- * A library user: its own loop opens Earpiece, notifies other agents, and takes its own notifications. With `carry`, the library
- * writes the transcript into the log (`toolResult`). With `offer`, this program writes its own transcript before it confirms. The
- * process runs until it is killed, or with `drain` until no notification is left.
+ * Runs a library user: a loop that opens Earpiece, notifies other agents, and takes its own notifications. With `carry`, the
+ * library writes the transcript into the log (`toolResult`). With `offer`, this program writes its own transcript before it
+ * confirms. The process runs until it is killed, or with `drain` until no notification is left.
  */
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -35,7 +35,7 @@ type Ear = {
 type Stored = {
   readonly seq: number;
   readonly at: number;
-  /** The time of the writer's clock, if that is earlier than `at`. */
+  /** The time of the writer's clock, if this time is earlier than `at`. */
   readonly clock?: number;
   readonly body: { readonly type: string; readonly content?: unknown; readonly view?: { readonly text: string } };
 };
@@ -112,7 +112,7 @@ async function queue(): Promise<void> {
 }
 
 /**
- * Writes to the journal that the model gets this message. `askedAt` is the time of the request to the library; on a busy machine,
+ * Writes to the journal that the model gets this message. `askedAt` is the time of the request to the library. On a busy machine,
  * the line may be written much later.
  */
 function message(askedAt: number, key: string, text: string): void {

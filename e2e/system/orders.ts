@@ -1,4 +1,4 @@
-/** The storm's orders to a host, and the host's answers. */
+/** Defines the storm's orders to a host, and the host's answers. */
 import type { ToolName } from './tools.ts';
 
 export type HostOptions = {
@@ -8,7 +8,7 @@ export type HostOptions = {
   readonly client: string;
   readonly conversation?: string;
   readonly cwd: string;
-  /** The arguments of Node that start a gateway; empty for a host that speaks HTTP. */
+  /** The arguments of Node that start a gateway. Empty for a host that speaks HTTP. */
   readonly gateway: readonly string[];
 };
 
@@ -27,7 +27,7 @@ export type Order =
       readonly do: 'call';
       readonly n: number;
       readonly calls: readonly { readonly call: string; readonly tool: ToolName; readonly delayMs: number }[];
-      /** The time between sequential calls; by default, all calls are sent at once. */
+      /** The time between sequential calls. By default, all calls are sent at once. */
       readonly gapMs?: number;
       readonly cancelAfterMs?: number;
       /** The time from an answer with a notification to the client's cancel of its request. */
@@ -44,7 +44,7 @@ export type Order =
 /** An order without its number. */
 export type Wish<T extends Order = Order> = T extends Order ? Omit<T, 'n'> : never;
 
-/** The outcome of a call. `told` means that the answer carried a notification, and `gone` that no answer came. */
+/** The outcome of a call. `told` means that the answer contained a notification, and `gone` that no answer arrived. */
 export type Answered = 'plain' | 'told' | 'refused' | 'gone';
 
 export type Report =

@@ -1,4 +1,6 @@
-/** The producers of notifications: the command line and the HTTP API. Each records its requests and answers. */
+/**
+ * Runs the producers of notifications, over the command line and the HTTP API. Each producer records its requests and answers.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Chance } from './chance.ts';
 import type { ProducerLine } from './history.ts';
@@ -123,7 +125,7 @@ export class Producer {
         return this.#send({ ...sending, key: `${this.#chance.pick(['a', 'b'])}-${sending.to.replaceAll(/\W/g, '-')}` });
       }
       case 'states': {
-        // Queues two or three states of one key in quick succession, for few addresses, so that often none of them has been shown
+        // The producer queues two or three states of one key in quick succession, for few addresses. Often, no state was shown
         // yet.
         const to = this.#chance.pick(this.#options.windows.slice(0, 2)).agent;
         const key = `c-${this.#options.server === undefined ? 'command' : 'http'}-${to.replaceAll(/\W/g, '-')}`;
@@ -154,14 +156,14 @@ export class Producer {
     const named = windows.flatMap(({ agent, conversation }) => (conversation === undefined ? [] : [`${agent}#${conversation}`]));
     const agents = [...new Set(windows.map(({ agent }) => agent))];
     const to = this.#chance.of(0.35) && named.length > 0 ? this.#chance.pick(named) : this.#chance.pick([...agents, ...others]);
-    // A budget summarizes notifications below error. The lab's budget is large enough for all of them.
+    // A budget summarizes notifications below error. The lab's budget is large enough for all these notifications.
     const level = project === 'lab' ? this.#chance.pick(['info', 'warning', 'error'] as const) : 'error';
     return { nonce: `nonce-${this.#chance.hex()}`, to, level };
   }
 
   /**
-   * Queues a notification; returns true if it was acknowledged. A producer without an answer usually repeats the request with the
-   * same id.
+   * Queues a notification. Returns true if the notification was acknowledged. A producer without an answer usually repeats the
+   * request with the same id.
    */
   async #send(sending: Sending, mayDie = true): Promise<boolean> {
     const { nonce, to, level, action, key, ttlMs } = sending;
@@ -260,7 +262,7 @@ export class Producer {
     await this.resume(to);
   }
 
-  /** Sends a critical notification to all agents, which holds for each session that starts before the withdrawal. */
+  /** Sends a critical notification to all agents, which applies to each session that starts before the withdrawal. */
   async #standing(): Promise<void> {
     const { nonce } = await this.tell(`${this.#options.project}/*`, { level: 'critical' });
     const told = now();
@@ -320,7 +322,7 @@ export class Producer {
     if (one !== undefined) await this.takeBack(one.nonce);
   }
 
-  /** Withdraws a notification; returns true if the command has answered. */
+  /** Withdraws a notification. Returns true if the command has answered. */
   async takeBack(nonce: string): Promise<boolean> {
     const { world, project } = this.#options;
     this.#said.write({ t: now(), kind: 'withdrawing', nonce });

@@ -1,4 +1,4 @@
-/** A storm of 20 s with the windows of `npm run faults -- system --small`. */
+/** Tests a storm of 20 s with the windows of `npm run faults -- system --small`. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { rulesBroken } from './command.ts';

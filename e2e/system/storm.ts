@@ -1,6 +1,6 @@
 /**
- * A storm of `kill -9` over gateways, hosts, server, library users and commands that share one database. In the calm after the
- * storm, fresh sessions take the remaining notifications; then the checker gives its verdict.
+ * Runs a storm of `kill -9` over gateways, hosts, server, library users and commands that share one database. In the calm after
+ * the storm, fresh sessions take the remaining notifications. Then the checker gives its verdict.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';

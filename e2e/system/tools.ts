@@ -1,4 +1,4 @@
-/** The tools of the wrapped servers. Most of their results are raw JSON text that a parse and a stringify would change. */
+/** Lists the tools of the wrapped servers. Most of their results are raw JSON text that a parse and a stringify would change. */
 
 export type ToolName = 'small' | 'middle' | 'big' | 'failing' | 'failing_long' | 'structured' | 'forged' | 'empty';
 

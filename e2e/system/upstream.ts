@@ -1,5 +1,5 @@
 /**
- * A wrapped MCP server over stdio. The server records each call before it answers, and each answer before it is sent.
+ * Runs a wrapped MCP server over stdio. The server records each call before it answers, and each answer before it is sent.
  *
  * Run: node upstream.ts <folder of the taps> <name>
  */

@@ -1,4 +1,4 @@
-/** A window: one person's conversation with an agent, over all of its kills, resumes and `/clear`s. */
+/** Runs a window: one person's conversation with an agent, over all of its kills, resumes and `/clear`s. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Chance } from './chance.ts';
 import { now } from './journal.ts';
@@ -26,7 +26,7 @@ export type WindowOptions = {
   readonly servers?: 1 | 2;
   /** The window's first actions, so that a short storm also reaches their moments. */
   readonly overture?: readonly string[];
-  /** Returns the current HTTP gateway; makes the window a client over HTTP. */
+  /** Returns the current HTTP gateway. With this function, the window is a client over HTTP. */
   readonly url?: () => Front | undefined;
 };
 
@@ -348,7 +348,7 @@ export class Window {
     return this.#reconnect(host);
   }
 
-  /** Makes a call, and reacts to the answer like a model: after a refusal, it usually pulls. */
+  /** Makes a call, and reacts to the answer like a model, which usually pulls after a refusal. */
   async #went(host: Host, wish: Wish): Promise<boolean> {
     const did = await host.ask(wish);
     if (did === undefined) return false;

@@ -1,6 +1,6 @@
 /**
- * The environment of a storm: one database, two projects, and all their processes. Each kill by the storm is recorded before it
- * happens; a kill at a fault point is recorded afterwards.
+ * Makes the environment of a storm: one database, two projects, and all their processes. Each kill by the storm is recorded
+ * before the kill. A kill at a fault point is recorded afterwards.
  */
 import { execFileSync, fork, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -279,7 +279,7 @@ export class Host {
 /** `earpiece serve`, or a gateway for HTTP clients. */
 export class Service {
   readonly pid: number;
-  /** The match of `said`; undefined if the process ended before that. */
+  /** The match of `said`. Undefined if the process ended before the match. */
   readonly ready: Promise<string | undefined>;
   readonly ended: Promise<void>;
 

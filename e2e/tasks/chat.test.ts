@@ -1,6 +1,6 @@
 /**
- * `earpiece chat` and `earpiece run` as agents that work on tasks: which of their conversations have the tools, and the whole
- * course of a task.
+ * Tests `earpiece chat` and `earpiece run` as agents that work on tasks: the conversations with the tools, and the whole course
+ * of a task.
  */
 import { describe, expect, it } from 'vitest';
 import { call, ChatStage, readIn, text } from '../chat/stage.ts';
@@ -25,7 +25,7 @@ describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
     };
     expect(await last('run', '--as', 'coder#early', 'go')).toEqual([]);
     await stage.says(['tasks', 'add', '--to', 'coder', 'x']);
-    // The tools stay the same, so the provider's cache still has the beginning of each request.
+    // The tools stay the same, so the provider's cache still contains the beginning of each request.
     expect(await last('run', '--as', 'coder#early', 'go on')).toEqual([]);
     expect(await last('run', '--as', 'coder#later', 'go')).toEqual(BOTH);
     await stage.says(['tasks', 'status', 't1', 'cancelled']);

@@ -1,4 +1,4 @@
-/** `earpiece tasks`, as a person types it. */
+/** Tests `earpiece tasks`, as a person types it. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Shell } from '../cli/shell.ts';

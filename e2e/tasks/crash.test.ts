@@ -1,6 +1,6 @@
 /**
- * The process that makes a person's change is killed at each write boundary: the whole change is stored, recorded and sent, or
- * nothing.
+ * Tests a person's change whose process is killed at each write boundary: the whole change is stored, recorded
+ * and sent, or nothing.
  */
 import { describe, expect, it } from 'vitest';
 import { logKey } from '../../src/core/address.ts';

@@ -1,4 +1,4 @@
-/** The routes for tasks, over real HTTP, through the typed client. */
+/** Tests the routes for tasks over real HTTP, through the typed client. */
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/wire/client/index.ts';
 import { Stage } from '../server/stage.ts';

@@ -1,4 +1,4 @@
-/** Earpiece's agent works on tasks: a person changes the tasks over HTTP, and a scripted model of each API answers. */
+/** Tests Earpiece's agent with tasks: a person changes the tasks over HTTP, and a scripted model of each API answers. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -322,7 +322,7 @@ describe("Earpiece's agent", () => {
       instruction: 'Follow the interrupt in this result. Do nothing else first.',
     });
     talk.check(['HOLD-ON']);
-    // The pause holds until a person lifts it, and the answer says so.
+    // The pause holds until a person lifts the pause, and the answer reports this rule.
     expect(answered(talk, 'c3')).toMatchObject({ action: 'paused' });
   });
 

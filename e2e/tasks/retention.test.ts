@@ -1,4 +1,4 @@
-/** A long-running process or a command removes ended tasks; lists stay correct. */
+/** Tests that a long-running process or a command removes ended tasks, and that lists stay correct. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Agents that work on tasks, each with its own gateway, and a person at a server: all on one database. */
+/** Starts agents that work on tasks, each with its own gateway, and a person at a server: all on one database. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client as McpClient } from '@modelcontextprotocol/client';

@@ -1,4 +1,4 @@
-/** `get_next_action` and `report_completed` as agents use them. */
+/** Tests `get_next_action` and `report_completed` as agents use them. */
 import { describe, expect, it } from 'vitest';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
@@ -278,7 +278,7 @@ describe('the tools for tasks', () => {
     expect((await office.ear.why('stop'))?.items[0]?.receipt).toBe('queued');
     expect((await agent.call('echo')).isError).toBe(true);
     await agent.does('get_notifications');
-    // A pause holds even after the agent has read it: no work is handed out before a person lifts the pause.
+    // A pause holds even after the agent has read the pause: the agent gets no work before a person lifts the pause.
     expect(await agent.does('get_next_action')).toEqual({
       action: 'paused',
       message:

@@ -1,4 +1,4 @@
-/** A person blocks a task while an agent works on it: from the click to the end of the execution. */
+/** Tests how a person blocks a task while an agent works on the task: from the click to the end of the execution. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -1,9 +1,9 @@
-/** The rules that https://api.anthropic.com/v1/messages enforces. Errors have status 400, `invalid_request_error`. */
+/** Lists the rules that https://api.anthropic.com/v1/messages enforces. Errors have status 400, `invalid_request_error`. */
 import { asList, asObject, type Json, type JsonObject } from '../model/json.ts';
 import { isBlank, objectsOf, repeated, show, type Rule, word } from './rule.ts';
 
 const messages = (body: JsonObject) => objectsOf(body['messages']);
-/** Returns the blocks of a message; a plain text is one block. */
+/** Returns the blocks of a message. A plain text is one block. */
 const blocks = ({ content }: JsonObject): readonly (readonly [number, JsonObject])[] =>
   typeof content === 'string' ? [[0, { type: 'text', text: content }]] : objectsOf(content);
 const ofType = (message: JsonObject, type: string) => blocks(message).filter(([, block]) => block['type'] === type);

@@ -1,4 +1,4 @@
-/** The rules that https://generativelanguage.googleapis.com enforces in `generateContent`. Errors are INVALID_ARGUMENT. */
+/** Lists the rules that https://generativelanguage.googleapis.com enforces in `generateContent`. Errors are INVALID_ARGUMENT. */
 import { asList, asObject, type JsonObject } from '../model/json.ts';
 import { objectsOf, show, type Rule } from './rule.ts';
 

@@ -1,4 +1,4 @@
-/** The rules that https://api.openai.com/v1/chat/completions enforces. Errors have status 400, `invalid_request_error`. */
+/** Lists the rules that https://api.openai.com/v1/chat/completions enforces. Errors have status 400, `invalid_request_error`. */
 import { asList, asObject, type JsonObject } from '../model/json.ts';
 import { isJsonText, objectsOf, repeated, show, type Rule, word } from './rule.ts';
 

@@ -1,4 +1,4 @@
-/** The rules that https://api.openai.com/v1/responses enforces. */
+/** Lists the rules that https://api.openai.com/v1/responses enforces. */
 import { asList, asString, type Json, type JsonObject } from '../model/json.ts';
 import { isJsonText, objectsOf, repeated, show, type Rule, word } from './rule.ts';
 

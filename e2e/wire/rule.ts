@@ -13,7 +13,7 @@ export type Rule = {
 export const objectsOf = (value: Json | undefined): readonly (readonly [number, JsonObject])[] =>
   (asList(value) ?? []).flatMap((item, i) => (isObject(item) ? [[i, item] as const] : []));
 
-/** Yields a line for each repeated value, with its place and the place of the first one. */
+/** Yields a line for each repeated value, with its place and the place of the first value. */
 export function* repeated(values: Iterable<readonly [string, Json | undefined]>): Generator<string> {
   const seen = new Map<Json | undefined, string>();
   for (const [where, value] of values) {

@@ -17,8 +17,8 @@ export const RULES: Readonly<Record<WireName, readonly Rule[]>> = {
 export type Violation = { readonly rule: string; readonly what: string; readonly source: string };
 
 /**
- * Returns the violations of the API's rules; empty if the request keeps all rules. `except` lists ids of rules that this request
- * breaks on purpose.
+ * Returns the violations of the API's rules. The list is empty if the request keeps all rules. `except` lists ids of rules that
+ * this request breaks on purpose.
  */
 export function validate(
   request: { readonly path: string; readonly body: JsonObject | undefined },

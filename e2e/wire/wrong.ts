@@ -1,4 +1,4 @@
-/** For each API, requests that break a rule, each with the id of that rule, and one correct request. */
+/** Lists for each API requests that break a rule, each with the id of that rule, and one correct request. */
 import type { Json, JsonObject } from '../model/json.ts';
 import type { WireName } from '../model/server.ts';
 

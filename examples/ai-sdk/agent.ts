@@ -1,5 +1,6 @@
 // An agent of the AI SDK with notifications. Notifications arrive with tool results and with the user's messages, and a critical
-// notification aborts the model's answer. Five lines belong to the adapter; the other lines are an ordinary program of the AI SDK.
+// notification aborts the model's answer. Five lines belong to the adapter, and the other lines are an ordinary program of the
+// AI SDK.
 import assert from 'node:assert/strict';
 import { stepCountIs, streamText, tool, type ModelMessage } from 'ai';
 import { z } from 'zod';
@@ -20,7 +21,7 @@ const tools = {
   read_file: tool({
     inputSchema: z.object({ path: z.string() }),
     async execute({ path }) {
-      // While the tool runs, the build ends. Any process can notify the agent; here, the same program does.
+      // While the tool runs, the build ends. Any process can notify the agent. Here, the same program does.
       await ear.queue('coder', { kind: 'build.failed', level: 'error', message: 'The build failed: cart.ts(12)' });
       return { path, lines: 40 };
     },
@@ -28,7 +29,7 @@ const tools = {
 };
 
 const messages: ModelMessage[] = [{ role: 'user', content: 'Why does the build fail?' }];
-// Another program stops the agent while the model answers; here, the mock model calls this function.
+// Another program stops the agent while the model answers. Here, the mock model calls this function.
 whenItSays('line 12', () => ear.queue('coder', { kind: 'ops.stop', level: 'critical', message: 'Stop: production is down' }));
 const { text, interrupts } = await turn(messages);
 assert.equal(interrupts, 1);

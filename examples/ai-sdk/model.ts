@@ -33,7 +33,7 @@ async function* says(parts: readonly string[], signal?: AbortSignal): AsyncGener
     yield { type: 'text-delta', id: 't', delta };
     if (delta !== words) continue;
     await then();
-    // Waits until the adapter aborts the request, which would close the connection to a real provider.
+    // The mock waits until the adapter aborts the request, which would close the connection to a real provider.
     if (signal?.aborted === false) await new Promise((resolve) => signal.addEventListener('abort', resolve));
     signal?.throwIfAborted();
   }

@@ -1,4 +1,4 @@
-/** A host without a model: an MCP client that makes scripted calls, and keeps the results that its model would get. */
+/** Runs a host without a model: an MCP client that makes scripted calls, and keeps the results that its model would get. */
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { AGENT, complaintIn, EARPIECE, type Stage } from './stage.ts';
@@ -6,7 +6,7 @@ import { AGENT, complaintIn, EARPIECE, type Stage } from './stage.ts';
 export type Given = {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** The text blocks in order; the last block may be Earpiece's. */
+  /** The text blocks in order. The last block may be Earpiece's. */
   readonly blocks: readonly string[];
   readonly isError: boolean;
 };

@@ -1,4 +1,4 @@
-/** The checks of a story. A failed check ends the story. */
+/** Checks the steps of a story. A failed check ends the story. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A step of the story that did not happen as planned. */

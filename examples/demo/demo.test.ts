@@ -214,7 +214,7 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; stdout
   return { code, ...out };
 }
 
-/** The story must take at most 20 seconds on an idle machine; this is the factor by which the current machine is slower. */
+/** The story must take at most 20 seconds on an idle machine. Returns the factor by which the current machine is slower. */
 const othersHere = (): number => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 
 /** Expects that no file of the story is left in the temporary folder, and (if there is a /proc) no process of the story. */

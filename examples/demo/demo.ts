@@ -1,7 +1,7 @@
 /**
- * The story of `npm start -- gateway`: an agent works on a project through a real MCP filesystem server behind Earpiece's
+ * Tells the story of `npm start -- gateway`: an agent works on a project through a real MCP filesystem server behind Earpiece's
  * gateway. While the agent works, other processes queue notifications, which arrive with the results of its tools. The agent
- * follows a script; everything else is real. The story checks itself.
+ * follows a script. Everything else is real. The story checks itself.
  */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

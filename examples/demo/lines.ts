@@ -5,7 +5,7 @@ import type { Level } from '../../src/core/notification.ts';
 import type { Given } from './agent.ts';
 import type { Line, Style } from './page.ts';
 
-/** Only the first and last lines of a tool's long result are shown; Earpiece's part is never cut. */
+/** Only the first and last lines of a tool's long result are shown. Earpiece's part is never cut. */
 const FIRST_LINES = 2;
 const LAST_LINES = 6;
 

@@ -7,7 +7,7 @@ import { paint } from '../../src/cli/terminal.ts';
 
 export type Style = Parameters<typeof paint>[0];
 
-/** Text that is wrapped if it is too long. `sign` precedes its first line, and `bar` all its lines; both may be coloured. */
+/** Text that is wrapped if it is too long. `sign` precedes its first line, and `bar` all its lines. Both may be coloured. */
 export type Line = { readonly text: string; readonly style?: Style; readonly sign?: string; readonly bar?: string };
 
 export type Column = 'world' | 'model';
@@ -82,7 +82,9 @@ export class Page {
     return { COLUMNS: String(this.width), ...(coloured ? { FORCE_COLOR: '1' } : { NO_COLOR: '1' }) };
   }
 
-  /** Prints the output of a command, with its own colours. A sentence that is too long for a line is wrapped; a row is cut. */
+  /**
+   * Prints the output of a command, with its own colours. A sentence that is too long for a line is wrapped, and a row is cut.
+   */
   printed(output: string): void {
     for (const line of output.split('\n'))
       if (IS_SENTENCE.test(line)) this.text(line);
@@ -148,7 +150,7 @@ function clip(line: string, width: number): string {
   if (length(line) <= width) return line;
   let seen = 0;
   let kept = '';
-  // oxlint-disable-next-line no-control-regex -- colours stay, and take no room
+  // oxlint-disable-next-line no-control-regex -- colours stay, and have no width
   for (const [part] of line.matchAll(/\u001b\[[\d;]*m|./gu)) {
     if (part.startsWith('\u001b')) kept += part;
     else if (++seen < width) kept += part;

@@ -1,4 +1,4 @@
-/** The small project that the agent works on: a checkout, and a test that contradicts it. */
+/** Makes the small project that the agent works on: a checkout, and a test that contradicts the checkout. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 

@@ -1,6 +1,6 @@
 /**
- * The place of the story: a temporary folder with the project and a separate database, and every process that the story starts.
- * The stage uses no configuration and no data of the user, and leaves nothing behind.
+ * Makes the place of the story: a temporary folder with the project and a separate database, and every process that the story
+ * starts. The stage uses no configuration and no data of the user, and leaves nothing behind.
  */
 import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
@@ -41,7 +41,7 @@ export class Stage {
     const child = spawn(command, args, { cwd: this.project, env, stdio: 'pipe', detached: true });
     this.#running.add(child);
     child.once('close', () => this.#running.delete(child));
-    // A process that ends before it has read its whole input reports that by its exit code.
+    // A process that ends before it has read its whole input reports its failure by its exit code.
     child.stdin.on('error', () => {});
     return child;
   }

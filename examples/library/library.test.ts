@@ -34,6 +34,6 @@ function outputOf(name: string): string {
   return comment.replaceAll(/^\/\/ ?/gmu, '');
 }
 
-/** The mark is random and the time changes; the examples show fixed values. */
+/** The mark is random and the time changes, but the examples show fixed values. */
 const settled = (output: string): string =>
   output.replaceAll(/\[(\/?)ep \w{4}\]/g, '[$1ep k7f3]').replaceAll(/last \d\d:\d\d/g, 'last 10:32');

@@ -1,5 +1,5 @@
-// Your own loop: notifications arrive in the messages that go to the model anyway. You need two calls at the start, and four in the
-// loop.
+// Your own loop: notifications arrive in the messages that your program sends to the model anyway. You need two calls at the
+// start, and four in the loop.
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';
 

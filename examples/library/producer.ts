@@ -1,4 +1,5 @@
-// A producer may be a script, a service, or another agent. A producer queues a notification and continues; the agent need not run.
+// A producer may be a script, a service, or another agent. A producer queues a notification and continues. The agent need not
+// run.
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';
 

@@ -1,5 +1,5 @@
-// A producer waits until an agent's model has received its notification. The agent is usually another program, which shares only
-// the database; here, both are in one file.
+// A producer waits until an agent's model has received its notification. The agent is usually another program, which shares
+// only the database. Here, both are in one file.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -15,7 +15,7 @@ const { id } = await ci.queue({ to: `${ear.project}/coder`, kind: 'ci.failed', l
 const refused = await ci.notifications({ log: `${ear.project}/coder` }).catch((error: unknown) => error);
 console.log(refused instanceof ApiError ? refused.code : refused);
 
-// The agent may run in another process with the same database; here, it runs in this process.
+// The agent may run in another process with the same database. Here, the agent runs in this process.
 console.log((await ear.conversation('coder').toolResult({ id: 'call_1', content: 'deployed' })).text);
 
 const { token: all } = await server.tokens.create({ kind: 'project', name: 'me', project: ear.project });

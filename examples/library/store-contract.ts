@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'earpiece-'));
 after(() => rmSync(folder, { recursive: true }));
 let made = 0;
 
-// Replace this store by your own.
+// Replace this store with your own store.
 runStoreContract(
   'in a file',
   {

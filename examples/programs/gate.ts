@@ -1,5 +1,5 @@
-// Interrupts. A critical notification refuses tool calls until the model has read it, and a pause refuses them until a person
-// resumes the agent. A withdrawn interrupt refuses nothing.
+// Interrupts. A critical notification refuses tool calls until the model has read it, and a pause refuses tool calls until a
+// person resumes the agent. A withdrawn interrupt refuses nothing.
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';
 
@@ -25,7 +25,7 @@ assert.deepEqual([await refused(), await refused()], [true, true]);
 now += 1_000;
 assert.equal(await refused(), false);
 
-// 3. A pause refuses calls even after the model has read it.
+// 3. A pause refuses calls even after the model has read the pause.
 const { id } = await ear.queue('coder', { action: 'pause', message: 'Wait for my review', origin: { person: 'anna' } });
 assert.equal(await refused(), true);
 await coder.batchEnded();

@@ -29,7 +29,7 @@ const packages = [...page.matchAll(/^npm install (?:--save-dev )?(.*)$/gmu)].fla
 beforeAll(() => {
   installPacked(folder);
   for (const name of packages) if (name !== 'earpiece' && name !== 'typescript') link(app, name);
-  // As npm init makes it.
+  // `npm init` makes the same file.
   writeFileSync(join(app, 'package.json'), '{ "name": "app", "version": "1.0.0", "type": "commonjs" }\n');
   const [, set = ''] = /^npm (pkg set .*)$/mu.exec(page) ?? [];
   execFileSync('npm', set.split(' '), { cwd: app });
@@ -92,6 +92,6 @@ function outputOf(name: string): string {
   return comment.replaceAll(/^\/\/ ?/gmu, '');
 }
 
-/** The mark is random and durations differ; the comments show fixed values. */
+/** The mark is random and durations differ, but the comments show fixed values. */
 const settled = (output: string): string =>
   output.replaceAll(/\[(\/?)ep \w{4}\]/gu, '[$1ep k7f3]').replaceAll(/after \d+ ms/gu, 'after 42 ms');

@@ -30,7 +30,7 @@ async function openJournal({ path, clock = { now: Date.now } }: { path: string; 
     await change(name, args);
   }
   then = undefined;
-  /** Changes run one at a time, so that the file has the order in which they were made. */
+  /** Changes run one at a time, so that the file has the order in which the changes were made. */
   let before: Promise<unknown> = Promise.resolve();
 
   const own: Readonly<Record<string, unknown>> = { path, name: `journal ${path}`, secret: async () => first?.secret };

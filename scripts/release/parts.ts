@@ -1,4 +1,4 @@
-/** The decisions of a release: reasons to refuse it, the package.json to publish, and dead links. */
+/** Makes the decisions of a release: reasons to refuse it, the package.json to publish, and dead links. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';

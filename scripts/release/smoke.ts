@@ -1,5 +1,6 @@
 /**
- * The smoke test: installs the tarball into an empty folder, and uses the command line, the library, a gateway and the server.
+ * Runs the smoke test: installs the tarball into an empty folder, and uses the command line, the library, a gateway and the
+ * server.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The files of a repository whose sentences are checked and sampled. */
+/** Finds the files of a repository whose sentences are checked and sampled. */
 import { globSync } from 'node:fs';
 
 const PAGES = ['*.md', 'docs/**/*.md'];

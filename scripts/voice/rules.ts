@@ -1,4 +1,7 @@
-/** The rules of plain English that a machine can check. Each rule has a sentence that breaks it, and a better sentence. */
+/**
+ * Defines the rules of plain English that a machine can check. Each rule has a sentence that breaks the rule, and a better
+ * sentence.
+ */
 
 export type Rule = {
   readonly id: string;

@@ -10,8 +10,8 @@ export type Sentence = {
 const CODE = '⟨code⟩';
 
 /**
- * Returns the sentences of a page, without code blocks, HTML comments and URLs of links. `read` makes a text plain before it is
- * split; by default, one word replaces code.
+ * Returns the sentences of a page, without code blocks, HTML comments and URLs of links. `read` makes a text plain before the
+ * text is split. By default, one word replaces code.
  */
 export function sentencesOfPage(page: string, read: (text: string) => string = plain): Sentence[] {
   const found: Sentence[] = [];

@@ -74,7 +74,7 @@ const asText = (sentence: Sentence, { kind }: Text): Sentence =>
       : sentence;
 
 function judge(file: string, { line, text, label }: Sentence, limited: boolean): Finding[] {
-  // A part after a colon is a sentence if it begins with a capital letter. Otherwise it is often a list.
+  // A part after a colon is a sentence if it begins with a capital letter. Otherwise the part is often a list.
   const parts = text.split(/(?<=[;:]) /u).filter((part, at) => at === 0 || /^["'“(]*\p{Lu}/u.test(part));
   const rule = RULES.find(
     ({ pattern, sentencesOnly }) =>

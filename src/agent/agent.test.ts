@@ -647,7 +647,7 @@ describe('the loop', () => {
     });
     void first.agent.send('go');
     await until(() => first.events.some((e) => e.type === 'tool_started'));
-    // Releases the lease without a close, as if the process had died.
+    // This call releases the lease without a close, as if the process had died.
     await inbox.releaseWriter(first.agent.conversation);
     await queue('x', { id: 'n1' });
     const second = await start([{ text: 'I see' }]);

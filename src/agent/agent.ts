@@ -1,6 +1,6 @@
 /**
- * An agent: a conversation in the log, a model, tools, and the loop between them. The log is the history. Another process can
- * continue the conversation from the log after a crash.
+ * Runs an agent: a conversation in the log, a model, tools, and the loop between them. The log is the history. Another process
+ * can continue the conversation from the log after a crash.
  */
 import { formatAddress, MAIN, parseAddress, type Address } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -221,7 +221,7 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * Ends the turn now, even if something else interrupts it at the same time. Open notifications stay open, and the turn's result
+   * Ends the turn now, even if another interruption arrives at the same time. Open notifications stay open, and the turn's result
    * lists them as `handedBack`.
    */
   stop(): void {
@@ -229,7 +229,7 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * Interrupts the agent for an open interrupt; the watcher calls this method. Returns true if the current stream or tools were
+   * Interrupts the agent for an open interrupt. The watcher calls this method. Returns true if the current stream or tools were
    * ended. Returns false if the next carrier delivers the notification, or if the notification must wait.
    */
   force({ notification }: { readonly notification: Notification }): boolean {

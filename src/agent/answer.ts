@@ -179,7 +179,7 @@ export async function askModel(
   }
 }
 
-/** The provider's stream broke off or ended with an error; the same request may succeed. */
+/** The error of a stream that broke off or ended with an error. The same request may succeed later. */
 export class IncompleteAnswer extends Error {
   override readonly name = 'IncompleteAnswer';
 }
@@ -279,8 +279,8 @@ function openPart(parts: Part[], kind: 'text' | 'reasoning', id: string): Extrac
 }
 
 /**
- * Returns the arguments as a JSON object; an empty text means no arguments. Undefined if the text is not a JSON object; the model
- * then gets an error.
+ * Returns the arguments as a JSON object. An empty text means no arguments. Returns undefined for a text that is not a JSON
+ * object. The model then gets an error.
  */
 function parsed(input: string): Json | undefined {
   if (input.trim() === '') return {};

@@ -1,5 +1,5 @@
 /**
- * Prompt caching at Anthropic. Other providers cache a prefix by themselves. Anthropic caches the text up to each cache
+ * Sets cache breakpoints for Anthropic. Other providers cache a prefix by themselves. Anthropic caches the text up to each cache
  * breakpoint in the request. For cached text, Anthropic searches at most 20 blocks before a breakpoint.
  *
  * Anthropic allows four breakpoints, and three are used. The first breakpoint follows the tools and the system prompt. The second

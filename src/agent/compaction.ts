@@ -1,6 +1,6 @@
 /**
- * Compactions in JP's format: an overlay over whole turns. A compaction changes the request to a provider, but never the log. If
- * several compactions cover a turn, the newest decides, separately for summary, reasoning and tool calls.
+ * Applies compactions in JP's format, which are overlays over whole turns. A compaction changes the request to a provider, but
+ * never the log. If several compactions cover a turn, the newest decides, separately for summary, reasoning and tool calls.
  */
 import type { Json } from '../core/json.ts';
 import { isType, type Draft } from '../core/records.ts';

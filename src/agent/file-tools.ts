@@ -1,7 +1,7 @@
 /**
- * Tools that read and write files. With `files`, the tools follow the files that the agent has read: if another program changes
- * such a file, the agent is notified. The agent's own writes cause no notification. The tools do not see files that the agent
- * reads or writes in a shell.
+ * Makes tools that read and write files. With `files`, the tools follow the files that the agent has read: if another program
+ * changes such a file, the agent is notified. The agent's own writes cause no notification. The tools do not see files that the
+ * agent reads or writes in a shell.
  */
 import { open, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';

@@ -5,7 +5,7 @@ import { TURN_END_ANSWERS, type Inquiry, type TurnEndAnswer } from '../handles/i
 
 /**
  * Makes the function that sends the questions at the end of a turn. `ask` sends one question to the model. The function returns
- * only the valid answers in the model's reply; a reply without a JSON object has none.
+ * only the valid answers in the model's reply, and no answer if the reply contains no JSON object.
  */
 export const askInquiries =
   (ask: (question: string) => Promise<string>) =>

@@ -28,7 +28,7 @@ type ToolDefinition = {
 const SEPARATOR = '__';
 const WITHIN_MS = 30_000;
 /**
- * How long each of several servers may take to list its tools. The agent lists tools only once, so it waits for slow servers; a
+ * How long each of several servers may take to list its tools. The agent lists tools only once, so it waits for slow servers. A
  * hanging server must not delay the start for long.
  */
 const OTHERS_WITHIN_MS = 12_000;

@@ -1,5 +1,5 @@
 /**
- * The modes of an agent's loop, and what leads to the next mode.
+ * Defines the modes of an agent's loop, and the causes of each change to another mode.
  *
  * - `idle`: no turn runs, and notifications may wake the agent. A message or a wake leads to `streaming`.
  * - `streaming`: one request is with the model, and every call in the log is answered. An answer with calls leads to `executing`,

@@ -1,4 +1,4 @@
-/** The notes that an agent leaves for its later conversations. */
+/** Moves and closes the notes that an agent leaves for its later conversations. */
 import { conversationId, type ConversationId } from '../core/address.ts';
 import type { Item } from '../core/items.ts';
 import { formatKind, type NotificationId } from '../core/notification.ts';

@@ -1,7 +1,7 @@
 /**
- * The tool with which an agent leaves a note for itself. The note is delivered once at its chosen time, even after a restart. A
- * note belongs to its conversation. With `persist_cross_session`, the note belongs to the agent, so a later conversation of the
- * agent can get the note.
+ * Makes the tool with which an agent leaves a note for itself. The note is delivered once at its chosen time, even after a
+ * restart. A note belongs to its conversation. With `persist_cross_session`, the note belongs to the agent, so a later
+ * conversation of the agent can get the note.
  */
 import { defined, withoutNulls } from '../core/defined.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
@@ -187,7 +187,7 @@ async function takeBack({ inbox, conversation }: Agent, given: Readonly<Record<s
 const KEY_CHARS = 80;
 
 /**
- * Returns the key of a note. `name` is the argument that holds the key. The key of a note of one conversation contains that
+ * Returns the key of a note. `name` is the argument that contains the key. The key of a note of one conversation contains that
  * conversation. The key of a persisted note does not, so that a later conversation can replace or withdraw the note.
  */
 function keyOf(name: 'key' | 'withdraw', key: Json | undefined, { id }: Conversation, persist: boolean): string {

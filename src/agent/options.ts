@@ -1,4 +1,4 @@
-/** The options of an agent, and the result of a turn. */
+/** Defines the options of an agent, and the result of a turn. */
 import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { Emitter } from '../core/event.ts';
 import type { NotificationId } from '../core/notification.ts';
@@ -31,7 +31,7 @@ export type AgentSettings = {
    */
   readonly maxRetries?: number;
   /**
-   * The longest wait that the agent accepts from a provider's `retry-after`; for a longer wait, the turn fails. Default 60,000
+   * The longest wait that the agent accepts from a provider's `retry-after`. For a longer wait, the turn fails. Default 60,000
    * ms.
    */
   readonly maxRetryAfterMs?: number;
@@ -52,8 +52,8 @@ export type AgentSettings = {
   /** Returns a random number from 0 to 1, which spreads retries in time. */
   readonly chance?: () => number;
   /**
-   * Called with an error that no caller gets, such as an event that could not be emitted, or an error of the store in a turn that
-   * notifications began. Default: emits a warning of the process.
+   * Called with an error that no caller gets, such as a failed emit, or an error of the store in a turn that notifications began.
+   * Default: emits a warning of the process.
    */
   readonly onTrouble?: (error: unknown) => void;
 };

@@ -1,4 +1,4 @@
-/** The built-in tools of Earpiece's agent: reading its notifications, notes for itself, messages to its user. */
+/** Makes the built-in tools of Earpiece's agent: reading its notifications, notes for itself, messages to its user. */
 import type { Tool } from '../handles/tool.ts';
 import type { Agent } from './agent.ts';
 import { notifySelf } from './notify-self.ts';
@@ -21,7 +21,7 @@ const getNotifications = (agent: () => Agent): Tool => ({
   async execute(args) {
     const mark = (args as { mark_as_read?: boolean }).mark_as_read ?? true;
     const { notifications, more, withheld, offer } = await agent().conversation.pull({ mark });
-    // Confirmed at once, because the agent writes the result to its transcript next.
+    // The offer is confirmed at once, because the agent writes the result to its transcript next.
     await offer?.confirm();
     return {
       content: JSON.stringify({

@@ -99,7 +99,7 @@ export function unanswered(records: readonly Draft[]): readonly ToolCallRequestR
 
 /**
  * Returns a provider's own data for a part, such as signatures and encrypted items. A part that has such data cannot be sent
- * again without it.
+ * again without this data.
  */
 export function providerMetadata(
   metadata: Json | undefined,

@@ -12,7 +12,7 @@ export type Failure =
   | { readonly kind: 'final'; readonly why: string };
 
 /**
- * Says whether a failed request to the model may be repeated. Rate limits, overload, timeouts and broken connections are
+ * Returns whether a failed request to the model may be repeated. Rate limits, overload, timeouts and broken connections are
  * temporary. Errors about keys, quotas and content are permanent.
  */
 export function failureOf(error: unknown): Failure {

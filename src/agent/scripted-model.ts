@@ -1,4 +1,4 @@
-/** A language model for tests that follows a script, through the real interface. Not shipped. */
+/** Makes a language model for tests, which follows a script. The package does not contain this file. */
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 
 export type Step = {
@@ -10,8 +10,8 @@ export type Step = {
   /** Called with the request, and awaited, before the answer begins. */
   readonly before?: (options: LanguageModelV4CallOptions) => Promise<void> | void;
   /**
-   * Called after each part except the last, and awaited before the next part. `n` counts the parts from 0; `aborted` resolves
-   * when the request is aborted.
+   * Called after each part except the last, and awaited before the next part. `n` counts the parts from 0, and `aborted`
+   * resolves when the request is aborted.
    */
   readonly between?: (n: number, aborted: Promise<void>) => Promise<void> | void;
   /** Whether the stream ends without a `finish` part. */

@@ -1,5 +1,5 @@
 /**
- * An agent as a background tool of another agent. The sub-agent has a separate address, `project/<agent>.<id>`, and its last
+ * Makes an agent a background tool of another agent. The sub-agent has a separate address, `project/<agent>.<id>`, and its last
  * message is the tool's result. Each of the two agents gets only its own notifications.
  */
 import type { ConversationId, LogKey } from '../core/address.ts';

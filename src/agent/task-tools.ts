@@ -1,4 +1,4 @@
-/** The task tools of Earpiece's own agent. These tools act only for the agent's own conversation. */
+/** Makes the task tools of Earpiece's own agent. These tools act only for the agent's own conversation. */
 import { EarpieceError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Tool } from '../handles/tool.ts';

@@ -1,4 +1,4 @@
-/** The conversation of one agent as its model reads it: the records in the log, and the unread interrupts. */
+/** Keeps the conversation of one agent as its model reads it: the records in the log, and the unread interrupts. */
 import { defined } from '../core/defined.ts';
 import { fault } from '../core/faults.ts';
 import { isInterrupt, type Notification, type NotificationId } from '../core/notification.ts';
@@ -19,7 +19,7 @@ import { unansweredCarriers } from './requests.ts';
 export type Moment = 'turn_start' | 'cycle_start' | 'tool_batch_end' | 'turn_end' | 'idle' | 'forced';
 
 /**
- * The types of records that show whether a turn has ended; the last such record decides. `agent_stopped` means that a person
+ * The types of records that show whether a turn has ended. The last such record decides. `agent_stopped` means that a person
  * ended the turn.
  */
 const RESUMABLE: ReadonlySet<string> = new Set([
@@ -71,7 +71,7 @@ export class Transcript {
     this.#take(await this.#conversation.record(drafts));
   }
 
-  /** Appends `records` with the due notifications. `known` holds the facts that the model already knows, each with its time. */
+  /** Appends `records` with the due notifications. `known` contains the facts that the model already has, each with its time. */
   async carry(
     records: readonly Draft[],
     at: Moment,

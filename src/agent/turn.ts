@@ -1,4 +1,4 @@
-/** One turn of an agent: requests to its model and the tools between them, until the answer is final or the turn is ended. */
+/** Runs one turn of an agent: requests to its model and the tools between them, until the answer is final or the turn ends. */
 import { defined } from '../core/defined.ts';
 import { fault } from '../core/faults.ts';
 import { levelRank, type Notification, type NotificationId } from '../core/notification.ts';
@@ -86,7 +86,7 @@ export class Turn {
     return true;
   }
 
-  /** Runs the turn. The transcript already holds the turn's first request. */
+  /** Runs the turn. The transcript already contains the turn's first request. */
   async run(): Promise<TurnResult> {
     let extra = 0;
     let cutOff = 0;

@@ -176,7 +176,7 @@ it('a closed store is read about once a second, and the agent can still be close
   let asked = 0;
   const { store } = inbox;
   const changed = store.changed.bind(store);
-  // Ends a loop of settled promises, which would keep this test's timers from running.
+  // This line ends a loop of settled promises, which would keep this test's timers from running.
   store.changed = (...args) => (++asked > 100 ? new Promise<never>(() => {}) : changed(...args));
   const agent = await createAgent({ model: scriptedModel([]), earpiece: inbox, address: ADDRESS });
   await store.close();

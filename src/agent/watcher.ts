@@ -136,7 +136,7 @@ export class Watcher {
       const added = ids.filter((id) => !this.#woken.has(id));
       for (const id of added) this.#woken.add(id);
       const forced = wakes.some((item) => isInterrupt(item.notification));
-      // Not awaited: the watcher keeps checking while the turn runs, so that it can interrupt the turn.
+      // The turn is not awaited, because the watcher must be able to interrupt a running turn.
       void this.#agent.wake(ids, forced ? 'forced' : 'idle').then(
         (turn) => {
           // Another turn had just begun. If that turn does not deliver the notifications, the notifications wake the agent after

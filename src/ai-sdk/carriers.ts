@@ -131,7 +131,7 @@ export class Carriers {
 
   /**
    * Marks the notifications in these messages as read, because the model has answered a request with them. The gate then goes
-   * down, unless a pause or another unread interrupt holds it up.
+   * down, unless a pause or another unread interrupt keeps it up.
    */
   asked(messages: readonly Message[]): Promise<void> {
     this.#asked = this.#asked.then(async () => {

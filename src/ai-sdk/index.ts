@@ -1,6 +1,6 @@
 /**
- * Notifications and the gate for any agent of the AI SDK, in the major versions 6 and 7. Instead of `generateText(options)`, call
- * `run(generateText, options)`. `run` also takes `streamText` or an agent. `run` throws `bad_argument` if a turn is running.
+ * Adds notifications and the gate to any agent of the AI SDK, versions 6 and 7. Instead of `generateText(options)`, call
+ * `run(generateText, options)`. `run` also accepts `streamText` or an agent. `run` throws `bad_argument` if a turn is running.
  */
 import { EarpieceError } from '../core/errors.ts';
 import type { Conversation, ConversationOptions, Inbox } from '../inbox/index.ts';
@@ -56,7 +56,7 @@ export class AiSdk {
 
   /**
    * Calls `call(options)`, and calls it again after an interrupt. New messages are added to `options.messages`, which is the
-   * transcript to keep. Rejects with the error of the call or of `keep`. After an error, `options.messages` holds the finished
+   * transcript to keep. Rejects with the error of the call or of `keep`. After an error, `options.messages` contains the finished
    * steps.
    */
   run<O extends object, R>(

@@ -91,7 +91,7 @@ export class Run<M extends Message, R> {
 
   /** Begins the turn. If the last message is a user message, it carries the due notifications. */
   async #openTurn(): Promise<void> {
-    // If an earlier turn could not save its messages, these messages may contain its carriers or lack them.
+    // If an earlier turn could not save its messages, the list may contain or lack the carriers of that turn.
     await this.#carriers.kept(this.#transcript.messages);
     await this.#carriers.dropped(this.#transcript.messages);
     if (this.#transcript.last?.role !== 'user') return;
@@ -164,7 +164,7 @@ export class Run<M extends Message, R> {
       failed = { error };
     }
     if (this.#keepFailed !== undefined) throw this.#keepFailed;
-    // If the step has finished, the transcript already holds its answer.
+    // If the step has finished, the transcript already contains its answer.
     if (begun <= this.#steps - firstStep) partial = '';
     await this.#carriers.dropped(this.#transcript.messages);
     if (abortSignal?.aborted) return { how: 'stopped', partial };
@@ -182,7 +182,7 @@ export class Run<M extends Message, R> {
       const added = await this.#transcript.addStep(step.response.messages);
       await this.#carriers.kept(added);
     } catch (error) {
-      // The SDK swallows exceptions of its callbacks.
+      // The SDK swallows exceptions of its callbacks, so the error is kept here.
       this.#keepFailed = error;
       this.#request.abort();
     }

@@ -1,6 +1,6 @@
 /**
- * The types of the AI SDK that the adapter reads and writes. These types are the same in the major versions 6 and 7. The package
- * `ai` is not imported, so that one build works with both versions.
+ * Declares the types of the AI SDK that the adapter reads and writes. These types are the same in the major versions 6 and 7. The
+ * package `ai` is not imported, so that one build works with both versions.
  */
 
 export type Message = { readonly role: string; readonly content: unknown };

@@ -1,4 +1,4 @@
-/** The caller's list of messages, to which each finished step adds its messages. */
+/** Adds the messages of each finished step to the caller's list of messages. */
 import type { Message } from './shapes.ts';
 import { textPart } from './outputs.ts';
 

@@ -21,8 +21,8 @@ export type BusDeps = {
   readonly inbox: Inbox;
   readonly subscribers: SubscriberSource;
   /**
-   * Reads the ids of the subscribers that are off in a project. Called each time before the bus queues a notification of a
-   * subscriber that is not core. Default: all subscribers are on.
+   * Reads the ids of the subscribers that are off in a project. The bus calls this function each time before it queues a
+   * notification of a subscriber that is not core. Default: all subscribers are on.
    */
   readonly disabled?: (project: string) => Promise<ReadonlySet<string>>;
   /** Stores a template's text, so that any renderer finds the text by its hash. Default: templates are not stored. */
@@ -36,7 +36,7 @@ export type BusDeps = {
   readonly templates?: Pick<TemplateEngine, 'render'>;
   /** For this time after an event of a key was queued, later events of the key are held back and counted. Default 100 ms. */
   readonly foldMs?: number;
-  /** Called with one line when a condition fails. An equal line is reported only once. */
+  /** Gets one line when a condition fails. An equal line is reported only once. */
   readonly onTrouble?: (line: string) => void;
 };
 
@@ -96,7 +96,7 @@ export class Bus implements Emitter, AsyncDisposable {
     return previewOf(subscriber, this.#deps.templates, { now: this.#inbox.store.now(), subject });
   }
 
-  /** Whether some notifications of emitted events are not queued yet. The inbox checks this before each carrier. */
+  /** Whether some notifications of emitted events are not queued yet. The inbox checks `pending` before each carrier. */
   get pending(): boolean {
     if (this.#writer.isAsking) return true;
     for (const channel of this.#channels.values()) if (channel.pending) return true;
@@ -163,7 +163,7 @@ export class Bus implements Emitter, AsyncDisposable {
     const because = excludedBecause(subscriber, event);
     if (because !== undefined) return Promise.resolve({ subscriber: subscriber.id, kind: 'skipped', because });
     const key = keyOf(subscriber, event);
-    // This is the fast path for the usual case, in which no condition is being evaluated.
+    // Usually, no condition is being evaluated, so the event need not wait for `whenAnswered`.
     if (subscriber.condition === undefined && !this.#writer.isAsking) return this.#put({ subscriber, event, address, key }, now);
     if (subscriber.condition === undefined)
       return this.#writer.whenAnswered({ address, key }, undefined, (_, waited) =>
@@ -273,7 +273,10 @@ export class Bus implements Emitter, AsyncDisposable {
     return channel;
   }
 
-  /** Drops channels that were idle for 60 s. Called when there are many channels. */
+  /**
+   * Drops channels that were idle for 60 s. The bus calls this method at 1,024 channels, or at twice the number of channels that
+   * the last sweep left.
+   */
   #sweep(tick: number): void {
     for (const [name, channel] of this.#channels)
       if (!channel.pending && tick - channel.usedAt > CHANNEL_IDLE_MS) this.#channels.delete(name);
@@ -291,7 +294,7 @@ export class Bus implements Emitter, AsyncDisposable {
     const now = this.#now();
     let next = Number.POSITIVE_INFINITY;
     for (const channel of this.#channels.values()) {
-      // Not awaited, because the emitter's promise reports failures.
+      // The flush is not awaited, because the emitter's promise reports failures.
       if (channel.dueAt <= now.tick) void channel.flush(now);
       next = Math.min(next, channel.dueAt);
     }

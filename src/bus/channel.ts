@@ -38,7 +38,7 @@ export type ChannelDeps = {
   readonly counted: () => Promise<Counted>;
   /** Subtracts events whose state has ended from the counts in these notifications. */
   readonly recount: (over: Counted) => Promise<void>;
-  /** Called when a withdrawal may have made `dueAt` earlier. */
+  /** The channel calls `wake` when a withdrawal may have made `dueAt` earlier. */
   readonly wake: (channel: Channel) => void;
   readonly foldMs: number;
   readonly now: () => Moment;
@@ -108,8 +108,8 @@ export class Channel implements Holder {
       const known = key === undefined ? undefined : this.#keys.get(key);
       if (key !== undefined && known !== undefined && now.tick - known.leadTick < this.#deps.foldMs)
         return this.#wait(known, key, event);
-      // A later event of a recently queued key needs no room in the list, because it folds into the key's notification or
-      // supersedes it.
+      // A later event of a recently queued key needs no room in the list, because the event is folded into the key's
+      // notification, or supersedes this notification.
       const behindOthers = key !== undefined && this.#storm?.details.has(key);
       if (behindOthers || (known === undefined && !this.#mayQueue(event))) return this.#count(event, key, now.tick);
     }
@@ -130,7 +130,7 @@ export class Channel implements Holder {
     if (counted === undefined) return;
     this.#outlet.release(key);
     const begun = this.#begin(counted, key, now);
-    // Ignored, because the write of the storm reports the failure to the emitter.
+    // The rejection is ignored here, because the write of the storm reports the failure to the emitter.
     begun.catch(() => {});
     this.#storm?.before.push(begun);
   }
@@ -170,7 +170,7 @@ export class Channel implements Holder {
     over.counted.set(name, count);
     this.dueAt = Math.min(this.dueAt, tick + this.#deps.foldMs);
     this.#deps.wake(this);
-    // Wrapped in an object, because an async function that returns the promise itself would wait for it.
+    // The promise is wrapped in an object, because an async function that returns a promise also waits for this promise.
     return { done: over.done.promise };
   }
 

@@ -1,6 +1,6 @@
 /**
- * Reads and recounts the notifications of one subscriber for one address in the log, and withdraws notifications by key,
- * whichever process queued them.
+ * Reads and recounts the notifications of one subscriber for one address in the log. Also withdraws notifications by key. Any
+ * process may have queued these notifications.
  */
 import { logOf, splitLog, type Address, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -19,8 +19,8 @@ const PAGES = 10;
 const TRIES = 20;
 
 /**
- * How many of the newest unread notifications are searched for a notification that a summary has counted. Each event of a burst
- * repeats this search, for example for each of a thousand restored files.
+ * The number of newest unread notifications that are searched for a notification that a summary has counted. Each event of a
+ * burst repeats this search, for example for each of a thousand restored files.
  */
 const SEARCHED_PER_EVENT = 100;
 
@@ -54,8 +54,8 @@ export class InLog {
   }
 
   /**
-   * Reads the counts in the open notifications under `restKey` that were never offered, whichever process queued them. If several
-   * notifications count a key, the highest count is used.
+   * Reads the counts in the open notifications of all processes under `restKey` that were never offered. If several notifications
+   * count a key, the highest count is used.
    */
   async counted(restKey: string): Promise<Counted> {
     const most = new Map<string, number>();

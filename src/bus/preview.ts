@@ -86,7 +86,7 @@ export async function previewOf(
 
 const textOf = (rendered: Rendered | undefined): string | undefined => (rendered?.kind === 'text' ? rendered.text : undefined);
 
-/** Returns the reason why a template failed. At a delivery, a template without a text has failed too. */
+/** Returns the reason why a template failed. As at a delivery, a template that renders an empty text has failed. */
 function failureOf(rendered: Rendered | undefined): string | undefined {
   if (rendered?.kind === 'failed') return rendered.reason;
   return textOf(rendered)?.trim() === '' ? 'the rendered text is empty' : undefined;

@@ -25,8 +25,9 @@ export const byClock = (items: readonly Logged[], now: number): readonly Logged[
 export type RecentDetails = Map<string, number>;
 
 /**
- * Makes the text that identifies a detail. The text contains the type, because a firing alert differs from its end, and the
- * purpose, because other conversations read an event for another purpose. A message that was made from the data is omitted.
+ * Makes the text that identifies a detail. The text contains the type, because a firing alert differs from its end. The text also
+ * contains the purpose, because other conversations read an event for another purpose. A message that was made from the data is
+ * omitted.
  */
 function detailOf(of: { readonly type: string; readonly purpose?: string }, message: string | undefined, data: Json): string {
   const { type, purpose = '' } = of;

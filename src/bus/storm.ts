@@ -152,7 +152,7 @@ export const dataOf = (counted: Counted, write: string, keys: readonly string[])
 const isTable = (data: Json | undefined): data is Readonly<Record<string, Json>> =>
   typeof data === 'object' && data !== null && !Array.isArray(data);
 
-/** Returns a 64-bit hash of a key in few characters, because one record may hold thousands of keys. */
+/** Returns a 64-bit hash of a key in few characters, because one record may contain thousands of keys. */
 export function shortName(key: string): string {
   let a = 0x811c9dc5;
   let b = 0x9dc5811c;

@@ -1,6 +1,6 @@
 /**
- * The types of a subscriber, as its checked file defines them. The package's folder `subscribers/` holds the shipped subscribers.
- * `folders.ts` finds subscribers.
+ * The types of a subscriber, as its checked file defines them. The package's folder `subscribers/` contains the shipped
+ * subscribers. `folders.ts` finds subscribers.
  */
 import type { Severity } from '../core/event.ts';
 
@@ -32,7 +32,7 @@ export type Subscriber = {
     readonly sources?: readonly string[];
   };
   readonly batching: {
-    /** How long an idle agent is not woken, so that events can be grouped. With 0, each event is a separate line. */
+    /** The delay before an event wakes an idle agent, so that events can be grouped. With 0, each event is a separate line. */
     readonly windowMs: number;
     /** The maximum number of notifications in one line. */
     readonly maxSize: number;

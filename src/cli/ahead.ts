@@ -6,8 +6,8 @@ import type { ViewName } from '../core/records.ts';
 import type { UserInbox } from '../user-inbox.ts';
 
 /**
- * The delay before the modules are loaded. The delay keeps the loading out of the way of the first answers. A process that ends
- * earlier loads only the modules that it uses.
+ * The delay before the modules are loaded, so that the loading does not slow the first answers. A process that ends earlier loads
+ * only the modules that it uses.
  */
 const AFTER_MS = 3_000;
 

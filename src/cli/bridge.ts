@@ -1,7 +1,7 @@
 /**
- * `earpiece bridge <host>`: the process that the plugin of a coding agent starts. The process ends when the plugin closes its end
- * of the pipe, or at SIGTERM or SIGHUP. The process never stops the agent: it reports each problem in one line on stderr, which
- * the plugin shows.
+ * `earpiece bridge <host>`: answers the plugin of a coding agent, which starts this process. The process ends when the plugin
+ * closes its end of the pipe, or at SIGTERM or SIGHUP. The process never stops the agent: it reports each problem in one line on
+ * stderr, which the plugin shows.
  */
 import { formatProblem, readConfig } from '../config/index.ts';
 import { defined } from '../core/defined.ts';

@@ -5,7 +5,7 @@
  */
 import { defined } from '../core/defined.ts';
 
-/** Sets the exit code of a command; without a call, the code is 0. */
+/** Sets the exit code of a command. Without a call, the code is 0. */
 export type Answer = (code: number) => void;
 
 export type GlobalOptions = { readonly db?: string; readonly json?: boolean };
@@ -72,7 +72,7 @@ export class CommandLine {
     return this;
   }
 
-  /** Adds advice to the error for an unknown option that resembles no option of the command, such as where to put `--`. */
+  /** Adds advice, such as where to put `--`, to the error for an unknown option that resembles no option of the command. */
   onMistake(hint: string): this {
     this.about.mistake = hint;
     return this;

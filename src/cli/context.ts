@@ -1,4 +1,4 @@
-/** The common base of commands: shared options, the opened inbox, and the target of a command. */
+/** Opens the inbox for commands, and parses the options and targets that several commands share. */
 import { lstatSync } from 'node:fs';
 import { formatAddress, logOf, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -52,8 +52,8 @@ export async function readInbox<T>(options: GlobalOptions, work: Work<T>): Promi
 }
 
 /**
- * If the database does not exist and `text` addresses a whole project, runs `work` with an empty inbox in memory. So the error that no
- * agent is active is reported before the caller makes the database and its folders.
+ * Runs `work` with an empty inbox in memory if the database does not exist and `text` addresses a whole project. If no agent is
+ * active, `work` then fails before the caller makes the database and its folders.
  */
 export async function tryFirst(options: GlobalOptions, text: string | undefined, work: Work<unknown>): Promise<void> {
   const config = configOf(options);
@@ -186,7 +186,7 @@ export const scopeFrom = (ear: UserInbox, text: string | undefined, all: boolean
 export function scopeIn(config: Pick<Config, 'project' | 'address'>, text: string | undefined, all: boolean): Scope {
   if (all) {
     if (text === undefined) return {};
-    throw new EarpieceError('bad_argument', `give either an address (${JSON.stringify(text)}) or --all`);
+    throw new EarpieceError('bad_argument', `give either an address (${JSON.stringify(text)}) or --all, got both`);
   }
   if (text === undefined) return { project: config.project };
   const address = addressIn(config, text);

@@ -1,6 +1,6 @@
 /**
- * Whether an agent's input box may hold text that its person has typed and not sent. The person may type while the agent works,
- * so the text can be older than the end of the turn.
+ * Tracks whether an agent's input box may contain text that the person has typed but not sent. The person may type while the
+ * agent works, so the text can be older than the end of the turn.
  */
 import { stripVTControlCharacters } from 'node:util';
 

@@ -1,6 +1,6 @@
 import { EarpieceError, type ErrorCode } from '../core/errors.ts';
 
-/** The exit codes; `earpiece help exit-codes` prints them. */
+/** The exit codes, which `earpiece help exit-codes` prints. */
 export const EXIT = {
   ok: { code: 0, means: 'done' },
   failed: { code: 1, means: 'something unexpected happened; EARPIECE_DEBUG=1 shows the stack trace' },

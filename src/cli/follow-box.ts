@@ -1,4 +1,4 @@
-/** The tool `follow` of `earpiece mcp`. */
+/** Adds the tool `follow` to `earpiece mcp`. */
 import type { Toolbox } from '../gateway/riding/toolbox.ts';
 import { worktreeOf } from '../inbox/index.ts';
 import { FOLLOW_TOOL } from '../sources/follow/tool-shape.ts';

@@ -32,7 +32,7 @@ import { complain } from './terminal.ts';
 export async function followCommand(words: readonly string[], options: FollowOptions): Promise<number> {
   const [command = '', ...args] = words;
   const label = clean(options.name ?? commandLine(command, args)).slice(0, 200);
-  // The configuration and the address are checked before the command runs.
+  // An error in the configuration or the address is reported before the command runs.
   const config = loadConfig({ cwd: process.cwd(), env: process.env });
   const to = formatAddress(await receiverOf(config, options.to));
   const matchers = matchersOf(config, options.matcher);

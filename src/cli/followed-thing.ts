@@ -1,4 +1,4 @@
-/** Reads what `earpiece follow` shall follow, and refuses words that name no such thing. */
+/** Parses the words after `earpiece follow`, and refuses words that name nothing that can be followed. */
 import { statSync, type Stats } from 'node:fs';
 import { resolve, sep } from 'node:path';
 import { formatAddress, logOf } from '../core/address.ts';

@@ -24,7 +24,7 @@ export const addressName = (log: string, conversation?: string): string =>
 
 /**
  * Shortens the name of a conversation on a terminal, and not in a pipe or a file. Many hosts name their sessions by UUIDs, whose
- * first part is enough to tell the sessions apart.
+ * first part is enough to distinguish the sessions.
  */
 export const conversationName = (name: string): string =>
   nameOf(name, name.length > 14 && columns() !== Number.POSITIVE_INFINITY ? 12 : 400);

@@ -92,7 +92,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
   const checkClock = (): Promise<void> =>
     (inbox === undefined ? Promise.resolve() : clock.check(inbox, complain)).catch(() => {});
   const open = async (): Promise<InboxRider> => {
-    // The inbox reads the same files again, and reports their problems.
+    // The inbox reads the same files again, so problems that were already reported are skipped.
     const opened = await openInboxWith(config, { ...at, onProblem: (line) => told.delete(line) || complain(line), thread: true });
     inbox = opened;
     loadAheadSoon(opened, { view: options.view });
@@ -313,7 +313,7 @@ function frontFrom(options: GatewayOptions, config: Config): Front {
   if (tokenEnv !== undefined && !token)
     throw new EarpieceError(
       'bad_argument',
-      `the environment variable ${tokenEnv} must hold the bearer token, but is ${token === undefined ? 'not set' : 'empty'}`,
+      `set the environment variable ${tokenEnv} to the bearer token; it is ${token === undefined ? 'not set' : 'empty'}`,
     );
   return {
     kind: 'http',

@@ -3,7 +3,7 @@ import { inputAtOnce } from './hook-input.ts';
 
 const SERVES = new Set(['hook', 'gateway', 'mcp', 'bridge']);
 
-/** Changes to the folder of the hook's event, otherwise to the home of the user, otherwise to the root. */
+/** Changes to the folder of the hook's event, otherwise to the home folder of the user, otherwise to the root. */
 export function leaveGoneFolder(command: string | undefined): void {
   if (command === undefined || !SERVES.has(command)) return;
   const own = command === 'hook' ? inputAtOnce()?.['cwd'] : undefined;

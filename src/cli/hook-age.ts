@@ -10,8 +10,8 @@ const TICK_MS = 10;
 const BEGAN_AT = Date.now() - performance.now();
 
 /**
- * Returns the time since this process started, in milliseconds. The wall clock includes the time while the machine slept. The
- * kernel's clock includes the time before Node began.
+ * Returns the time since this process started, in milliseconds, by the clock that shows the longest time. The wall clock includes
+ * the time while the machine slept. The kernel's clock includes the time before Node began.
  */
 export const ageMs = (): number => Math.max(performance.now(), Date.now() - BEGAN_AT, kernelAgeMs());
 

@@ -1,7 +1,7 @@
 /**
- * The fast path of `earpiece hook`, for the usual case: an agent starts a hook before each tool call, and almost always nothing
- * waits. This path loads a tenth of the program, asks the database one question, and ends. If the answer is not certain, the slow
- * path runs.
+ * Ends a call of `earpiece hook` early in the usual case: an agent starts a hook before each tool call, and almost always nothing
+ * waits. This fast path loads a tenth of the program, asks the database one question, and ends. If the answer is not certain, the
+ * slow path runs.
  */
 import { isAbsolute, join } from 'node:path';
 import { projectPlace, stateFolder, userConfigFile, type Env } from '../config/places.ts';
@@ -11,7 +11,9 @@ import { leaveMark, serverLives, settledSince, type Mark } from '../hosts/quiet-
 import { glance } from '../stores/sqlite/glance.ts';
 import { inputAtOnce, mayHavePushed, type HookInput } from './hook-input.ts';
 
-/** Taken from `process`, because an import would also load streams and promises, which slows each hook call. */
+/**
+ * These functions are taken from `process`, because an import would also load streams and promises, which slows each hook call.
+ */
 const { lstatSync, readFileSync } = process.getBuiltinModule('node:fs');
 
 /** The hosts' names of events that need no answer while no notification waits. */
@@ -19,11 +21,11 @@ const PASSING: ReadonlySet<string> = new Set(
   'PreToolUse PostToolBatch PostToolUse Stop BeforeTool AfterTool AfterAgent PreCompress'.split(' '),
 );
 /**
- * Events before a tool call or a request to the model. Gemini CLI fires `PreCompress` before each request. These events need an answer only
- * while an interrupt holds a gate up, or while the hook carries notifications in place of the MCP server.
+ * Events before a tool call or a request to the model. Gemini CLI fires `PreCompress` before each request. These events need an
+ * answer only while an interrupt keeps a gate up, or while the hook carries notifications in place of the MCP server.
  */
 const BEFORE: ReadonlySet<string> = new Set(['PreToolUse', 'BeforeTool', 'PreCompress']);
-/** The maximum age of a conversation's stored last contact; an older contact is written again. */
+/** The maximum age of a conversation's stored last contact. An older contact is written again. */
 const SEEN_WITHIN_MS = 30_000;
 /** The prefix of the setting that `waitingKey` in `talk` names. */
 const WAITING = 'waiting for ';
@@ -94,7 +96,7 @@ export function hosts(env: Env): readonly Process[] {
   return named === undefined ? ancestors() : [named];
 }
 
-/** Returns the process that Claude Code names to its hooks as its own, if it runs. */
+/** Returns the process whose id Claude Code passes to its hooks; undefined if no such process runs. */
 export function namedHost(env: Env): Process | undefined {
   const pid = Number(env['CLAUDE_PID']);
   return Number.isInteger(pid) && pid > 1 ? systemProcesses.get(pid) : undefined;

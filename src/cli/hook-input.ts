@@ -1,6 +1,8 @@
 /** Reads the event that an agent writes to the stdin of its hook. Each process reads the event once. */
 
-/** Taken from `process`, because an import would also load streams and promises, which slows each hook call. */
+/**
+ * These functions are taken from `process`, because an import would also load streams and promises, which slows each hook call.
+ */
 const { closeSync, constants, fstatSync, openSync, readSync } = process.getBuiltinModule('node:fs');
 
 export type HookInput = Readonly<Record<string, unknown>>;
@@ -64,7 +66,7 @@ function unblocked(isPipe: boolean): number {
   } catch {
     // This system has no file for stdin, so the next lines change stdin itself.
   }
-  // Reading `process.stdin` makes Node set the descriptor to nonblocking. This takes 4 ms.
+  // Reading `process.stdin` makes Node set the descriptor to nonblocking, which takes 4 ms.
   void process.stdin;
   return 0;
 }

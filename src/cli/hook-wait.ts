@@ -2,7 +2,7 @@
  * `earpiece hook <host> --wait`: the host starts this process in the background when its agent becomes idle. When the process
  * ends with code 2, the host wakes the agent. The process may wait for days, so it loads as little as an empty hook call. Four
  * times a second, the process looks at two files of the database. If the open notifications of this session have changed, a
- * separate process checks whether these notifications may wake the agent. While the agent works, nothing is checked.
+ * separate process checks whether these notifications may wake the agent. While the agent works, no such process starts.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ export async function wait(words: readonly string[], env: Env): Promise<void> {
     const input = inputAtOnce();
     const host = systemProcesses.get(Number(env['CLAUDE_PID']));
     if (input === undefined || host === undefined || isOneShot(host, env)) return;
-    // The agent may work after its context was compacted. An earlier process may wait already.
+    // After a compaction, the agent may still be working, and an earlier process may already wait.
     if (input['source'] === 'compact') return;
     if (env['EARPIECE_HANDLE'] && !(await isInCommand(host))) {
       process.stderr.write(

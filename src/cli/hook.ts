@@ -40,8 +40,8 @@ const STORE_WITHIN_MS = 250;
 const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
 /**
- * An answer counts as late this long before the agent's time limit, because the agent also counts the start and the end of this
- * process.
+ * The margin before the agent's time limit; a later answer counts as late. The agent's time limit also includes the start and the
+ * end of this process.
  */
 const MARGIN_MS = 1_500;
 /** The time limit, in seconds, that is assumed for an event without a known limit. */
@@ -138,8 +138,8 @@ const forgets = (host: HookHost, call: HookCall, options: HookOptions): void =>
   });
 
 /**
- * Whether the agent works after this moment. At the end of a turn, the agent works only if Earpiece holds the turn. The caller
- * checks this.
+ * Whether the agent works after this moment. False at the end of a turn, because only the caller knows whether Earpiece holds the
+ * turn.
  */
 const isAtWork = ({ moment: { kind }, caller }: HookCall): boolean =>
   caller.subagent === undefined && kind !== 'session_start' && kind !== 'session_end' && kind !== 'turn_end';
@@ -187,8 +187,8 @@ function momentOf({ moment, caller }: HookCall, { served = false }: HookOptions)
 const isAfterTool = ({ kind }: Moment): boolean => kind === 'after_tool' || kind === 'batch_end';
 
 /**
- * Whether to offer the pull request of a branch. A project with an untrusted setting gets no offer, even if `follow.offer` is not
- * that setting, because the offer starts the user's `gh` in the folder of the project.
+ * Whether to offer the pull request of a branch. A project with any untrusted setting gets no offer, because the offer starts the
+ * user's `gh` in the folder of the project.
  */
 const mayOffer = ({ config }: UserInbox): boolean => config.follow.offer && config.untrusted.length === 0;
 

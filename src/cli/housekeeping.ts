@@ -1,6 +1,6 @@
 /**
- * The housekeeping of a process that serves a session. Each minute, the process sweeps the database and keeps the project's
- * followers running.
+ * Does the housekeeping of a process that serves a session: each minute, sweeps the database and keeps the project's followers
+ * running.
  */
 import { listKey } from '../sources/follow/key.ts';
 import type { UserInbox } from '../user-inbox.ts';

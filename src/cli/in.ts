@@ -2,7 +2,7 @@
  * `earpiece in -- <agent>`: runs a coding agent in a terminal of Earpiece, for hosts that have hooks but cannot be woken. If a
  * notification may wake the idle agent, this process types one line, and the agent's prompt hook delivers the notification. The
  * line is typed only while the agent waits for its user. Since the agent began to wait, the user must have pressed no key. The
- * input box must hold no unsent text. After a key press or with unsent text, only the bell rings.
+ * input box must contain no unsent text. After a key press or with unsent text, only the bell rings.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -104,7 +104,7 @@ async function look(ear: UserInbox, nudging: Nudging, looker: Looker): Promise<v
   const isSame = (): boolean => stateIn(file)?.at === known.at;
   const isIdle = (): boolean => known.state === 'idle' && isSame() && !isTouched(known.at) && Date.now() - known.at >= SETTLED_MS;
   if (looker.line !== undefined && known.state === 'idle' && known.at === looker.line.idleAt) {
-    // No turn has begun, so the input box may still have the line. A second line would be added to the first.
+    // No turn has begun, so the input box may still contain the line. A second line would be added to the first.
     if (performance.now() - looker.line.enteredAt < TURN_WITHIN_MS) return;
     if (!isIdle() || looker.line.enters === MAX_ENTERS) return bell.ring();
     looker.line = { ...looker.line, enters: looker.line.enters + 1, enteredAt: performance.now() };

@@ -1,3 +1,3 @@
-/** The clients for which `gateway --print` knows how to install Earpiece. */
+/** Lists the clients for which `gateway --print` can print an installation of Earpiece. */
 export const INSTALL_HOSTS = ['claude', 'codex', 'gemini', 'qwen', 'opencode', 'cursor', 'vscode', 'json'] as const;
 export type InstallHost = (typeof INSTALL_HOSTS)[number];

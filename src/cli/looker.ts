@@ -50,7 +50,7 @@ export async function runLooker(project: string, { db }: GlobalOptions): Promise
   const { store, owner } = ear;
   if (!(await takeLease(store, project, owner, (other) => isAlive(other)))) return;
   const renewing = setInterval(() => {
-    // If the store fails, the checks continue, and the next interval tries again.
+    // If the store fails, the checks continue, and this process renews its lease at the next interval.
     renewLease(store, project, owner)
       .then((isMine) => isMine || over.abort())
       .catch(() => {});

@@ -1,4 +1,4 @@
-/** The problem matchers that a command line names with `--matcher`. */
+/** Finds the problem matchers that a command line names with `--matcher`. */
 import type { Config, Problem } from '../config/index.ts';
 import { EarpieceError, didYouMean } from '../core/errors.ts';
 import { matchersWith, type Matchers } from '../sources/problems/index.ts';

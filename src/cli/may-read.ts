@@ -1,10 +1,10 @@
-/** Limits the commands that deliver notifications, if an agent runs the command. */
+/** Limits the commands that deliver notifications, if an agent runs these commands. */
 import { logOf, parseAddress, type ConversationId, type LogKey } from '../core/address.ts';
 import { insideAgent, notAPerson } from '../inbox/index.ts';
 
 /**
- * Throws `not_trusted` if an agent's command would read for another agent, or for another conversation than its own: reading
- * lowers the gate of that conversation and counts as delivery. Without `conversation`, each conversation of the agent is allowed.
+ * Throws `not_trusted` if an agent's command would read for another agent or another conversation. Reading would lower the gate
+ * of that conversation and count as delivery. Without `conversation`, each conversation of the agent is allowed.
  * `doing`: the action before the address in the error.
  */
 export function mayRead(
@@ -18,7 +18,7 @@ export function mayRead(
     throw notAPerson(`${doing} ${log}${conversation === undefined ? '' : `#${conversation}`}`, inside);
 }
 
-/** Throws `not_trusted` if an agent's command would carry notifications to this address, and the address is not its own. */
+/** Throws `not_trusted` if an agent's command would carry notifications to an address that is not the agent's. */
 export function mayCarryFor(address: string, project: string): void {
   const parsed = parseAddress(address.includes('/') ? address : `${project}/${address}`);
   if (parsed.kind === 'project') return;

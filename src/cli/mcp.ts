@@ -78,7 +78,7 @@ function hookBox(place: Place): Toolbox {
   };
 }
 
-/** A session for which the host has reported an event. Until `lookUntil`, deliveries are searched in its transcript. */
+/** A session for which the host has reported an event. Until `lookUntil`, Earpiece searches the transcript for deliveries. */
 type Session = { readonly conversation: Conversation; readonly lookUntil: number };
 
 /**
@@ -92,8 +92,8 @@ const MAX_SESSIONS = 100;
 const LOOKED_FOR_MS = 60_000;
 
 /**
- * Drops the fields without a value, which are empty or still contain the placeholder from the settings. Turns `true`, `false` and
- * the list `tool_calls` from texts into values.
+ * Drops the fields without a value, which are empty or still contain the placeholder from the settings. Converts `true`, `false`
+ * and the list `tool_calls` from texts into values.
  */
 function filled(args: unknown): Readonly<Record<string, unknown>> {
   const given = Object.entries((args ?? {}) as Readonly<Record<string, unknown>>);

@@ -1,6 +1,6 @@
 /**
- * The line that Earpiece types into an agent's input box. The person's keys wait until the agent has accepted the line. If the
- * agent does not accept the line, Earpiece erases the line before the next key, so the person's text never joins the line.
+ * Types a line into an agent's input box. The person's keys wait until the agent has accepted the line. If the agent does not
+ * accept the line, Earpiece erases the line before the next key, so the person's text never joins the line.
  */
 
 /**
@@ -64,7 +64,7 @@ export class NudgeLine {
     return 'erased';
   }
 
-  /** Presses Enter, and waits a short time for the turn. */
+  /** Presses Enter, and waits at most 1 s for the turn. */
   async enter(): Promise<Sent> {
     const line = this.#line;
     if (line === undefined) return 'erased';

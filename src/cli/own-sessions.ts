@@ -21,7 +21,7 @@ import {
 type MayAct = NonNullable<Place['mayAct']>;
 
 export type OwnSessions = {
-  /** Whether the command started `host`. A host above the agent started the agent. */
+  /** Whether the command started `host`. False for a host above the agent, because such a host started the agent. */
   readonly isBelow: boolean;
   /** Identifies a host whose process Earpiece does not recognize: by the command that started the host. */
   readonly command: Pick<Caller, 'process' | 'shared'>;
@@ -29,8 +29,8 @@ export type OwnSessions = {
 };
 
 /**
- * Returns the limits of a process that a command of the agent `inside` runs: it may act for new sessions, for sessions of the
- * command's processes, and for sessions that are over. `host`: the process of the nearest host, if there is one.
+ * Returns the limits of a process that a command of the agent `inside` runs. The process may act for new sessions, for sessions
+ * of the command's processes, and for sessions that are over. `host`: the process of the nearest host, if there is one.
  */
 export function ownSessions(inside: InsideAgent, host: Owner | undefined): OwnSessions {
   const line = ancestorsInCommand();

@@ -1,5 +1,5 @@
 /**
- * Lists waiting notifications of some logs, newest first, a page at a time, because a log may hold hundreds of thousands of
+ * Lists waiting notifications of some logs, newest first, a page at a time, because a log may contain hundreds of thousands of
  * notifications.
  */
 import type { ConversationId, LogKey } from '../core/address.ts';
@@ -13,7 +13,8 @@ const PAGE = 500;
 
 /**
  * Yields open notifications and notifications that an agent got only as a count in a summary, if they have not expired. Omits a
- * counted notification if a carrier has since shown a newer state. Also yields delivered interrupts that still hold a gate up: unread interrupts, and pauses even if they were read.
+ * counted notification if a carrier has since shown a newer state. Also yields delivered interrupts that still keep a gate up:
+ * unread interrupts, and pauses even if they were read.
  */
 export async function* waitingIn(
   store: Store,

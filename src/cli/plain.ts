@@ -9,8 +9,8 @@ import { GLOBAL_OPTIONS, type CommandLine, type OptionSpec } from './command-lin
 export type Read = { readonly command: CommandLine; readonly given: readonly unknown[] };
 
 /**
- * Finds the position of the command in `args`; only global options may precede it. Returns undefined if commander must parse the
- * line.
+ * Finds the position of the command in `args`. Only global options may precede the command. Returns undefined if commander must
+ * parse the line.
  */
 export function commandAt(args: readonly string[]): number | undefined {
   for (let i = 0; i < args.length; i++) {

@@ -1,4 +1,4 @@
-/** The entry of the command line: finds the command, and reports its errors. */
+/** Runs the command line: finds the command, and reports its errors. */
 import { EarpieceError } from '../core/errors.ts';
 import { armFaultsFromEnv } from '../stores/fault-env.ts';
 import { CommandLine, type Answer } from './command-line.ts';

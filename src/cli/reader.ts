@@ -58,7 +58,7 @@ export async function receiverOf(
 }
 
 /**
- * Returns the agent in whose shell this command runs, and whose limits the command has; "an agent" if its name is not known.
+ * Returns the agent in whose shell this command runs. The agent's limits apply to the command. Returns "an agent" without a name.
  * Returns undefined if a person runs this shell.
  */
 export async function agentHere(

@@ -1,6 +1,6 @@
 /**
- * Lets commands with `--server <url>` use a running server instead of the database. `EARPIECE_TOKEN` holds the token, so that the
- * token does not appear in command lines or the shell's history.
+ * Lets commands with `--server <url>` use a running server instead of the database. The variable `EARPIECE_TOKEN` contains the
+ * token, so that the token does not appear in command lines or the shell's history.
  */
 import { createClient, type ApiError, type Client, type CloudEventInput, type StreamOptions } from '../wire/client/index.ts';
 import { formatAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';

@@ -113,7 +113,7 @@ export async function runServer(options: ServeOptions): Promise<number> {
   return withLoadedInbox(options, work, { thread: true });
 }
 
-/** The command that prints another login URL of this server, in any shell of this machine. */
+/** Returns the command that prints another login URL of this server, in any shell of this machine. */
 function anotherLogin({ config }: LoadedInbox, url: string): string {
   const { host, port } = config.server;
   const usual = `http://${/^(0\.0\.0\.0|::)$/u.test(host) ? '127.0.0.1' : host}:${port}`;
@@ -124,7 +124,7 @@ const flagsOf = (options: GlobalOptions): { flags?: { db: string } } =>
   options.db === undefined ? {} : { flags: { db: options.db } };
 
 /**
- * Resolves when the user or the system asks the process to end; a second SIGINT or SIGTERM ends the process at once. SIGHUP never
+ * Resolves when the user or the system asks the process to end. A second SIGINT or SIGTERM ends the process at once. SIGHUP never
  * ends the process at once, because a closing terminal causes more than one SIGHUP: from the kernel and from the shell. Without a
  * terminal, SIGHUP is only reported. The signal may arrive despite `nohup`, because Node does not keep the signal ignored. SIGHUP
  * may also ask for a reload of the configuration, which is not needed.

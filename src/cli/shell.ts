@@ -33,7 +33,7 @@ export function shellInfo({ db }: Config, env: Env, argv: readonly string[] = pr
   };
 }
 
-/** Whether a URL names the database. Such a URL is not shown, because it may hold a password. */
+/** Whether a URL names the database. Such a URL is not shown, because it may contain a password. */
 const isAddress = (db: string): boolean => db.includes('://');
 
 export const isOnPath = (command: string, env: Env): boolean => onPath(command, env) !== undefined;

@@ -13,7 +13,7 @@ const LEVELS = ['info', 'warning', 'error', 'critical'];
 
 /**
  * Returns the line about open notifications for the status line of Claude Code. The line is empty if nothing is open and no
- * interrupt holds a gate up, or if the database cannot be read. Never throws, because a status line shows no errors.
+ * interrupt keeps a gate up, or if the database cannot be read. Never throws, because a status line shows no errors.
  */
 export function statusLine(words: readonly string[], env: Env): string {
   try {

@@ -17,7 +17,7 @@ const GAP = '  ';
 
 /**
  * Formats a table. The last column has the remaining width and is cut there. If this width is too small, the cells of the last
- * column are placed below their rows. Cells may be coloured. `atLeast` holds minimum widths and is updated, so that several
+ * column are placed below their rows. Cells may be coloured. `atLeast` contains minimum widths and is updated, so that several
  * tables can look like one table.
  */
 export function table(
@@ -37,7 +37,7 @@ export function table(
   const spare = all
     .filter((i) => layout[i]?.spare !== undefined)
     .toSorted((a, b) => (layout[a]?.spare ?? 0) - (layout[b]?.spare ?? 0));
-  /** Chooses the columns that fit and leave `room` free; the lowest `spare` numbers are left out first. */
+  /** Chooses the columns that fit and leave `room` free. Columns with the lowest `spare` numbers are omitted first. */
   const leaving = (room: number): readonly number[] => {
     let shown: readonly number[] = all;
     for (const gone of spare) {

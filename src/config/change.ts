@@ -38,7 +38,7 @@ export type Changed = {
 };
 
 export type ConfigWriter = {
-  /** Returns the file to which a change is written; the file may not exist yet. */
+  /** Returns the file to which a change is written. The file may not exist yet. */
   readonly fileOf: (scope: Scope) => string;
   /** Lists the current problems of the files, one line each. */
   readonly problems: () => readonly string[];
@@ -66,7 +66,7 @@ export function configWriter(options: LoadOptions): ConfigWriter {
         const value = valueOf(each, file);
         return { path, value, quoted: value === true && isOff(layers, path) };
       });
-      // `mode` is for a new file: the user's file may hold passwords, so only the user may read it. Other users may read a
+      // `mode` is for a new file: the user's file may contain passwords, so only the user may read it. Other users may read a
       // project's file.
       const mode = scope === 'user' ? 0o600 : 0o644;
       const written = await replaceFile(file, (text) => changed(text, changes, file), { mode });

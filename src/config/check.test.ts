@@ -148,7 +148,9 @@ describe('each invalid file is refused with its message', () => {
     [
       'no regular expression',
       'redact = ["ok", "("]',
-      ['1:17: redact has "(" as element 2: the pattern is not a regular expression (missing closing ))'],
+      [
+        '1:17: redact has "(" as element 2: the pattern is not a regular expression of RE2 (missing closing )); correct the pattern',
+      ],
     ],
     [
       'an expression that matches everything',

@@ -106,8 +106,8 @@ function readEntry(raw: unknown, setting: AnySetting, path: readonly string[], w
 }
 
 /**
- * Resolves two spellings of one setting in one file. For kinds, the flat spelling is used. For tools, both spellings must have
- * the same value; otherwise neither is used, and a problem is added. Leaves at most one entry for each key.
+ * Resolves two spellings of one setting in one file. For kinds, the flat spelling is used. For tools with two different values,
+ * neither spelling is used, and a problem is added. Leaves at most one entry for each key.
  */
 function settle(walk: Walk): Entry[] {
   const kept = new Map<string, Entry>();

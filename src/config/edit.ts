@@ -19,7 +19,7 @@ export type Edited = { readonly kind: 'text'; readonly text: string } | { readon
 
 /**
  * Changes one key in the text of a TOML file, and never throws. Returns a problem for a text that is not TOML and for a key that
- * cannot be changed. The problem has its place, if the place is known.
+ * cannot be changed. The problem contains its place in the file, if the place is known.
  */
 export function editToml(text: string, { path, value }: Edit, file: string): Edited {
   const read = readToml(text, file);

@@ -21,8 +21,8 @@ export type GatewayConfig = {
   /** The profiles by the names of the clients. Such a profile overrides the built-in profile of the client. */
   readonly profiles: Readonly<Record<string, ProfileEntry>>;
   /**
-   * The reasons why servers cannot start; for example, a variable is not set here. The key is the server's prefix, or the name of
-   * an invalid entry.
+   * The reasons why servers cannot start, such as a variable that is not set. The key is the server's prefix, or the name of an
+   * invalid entry.
    */
   readonly leftOut: LeftOut;
   /** The reasons why servers with a valid entry cannot start, with the place in the file, for people. */

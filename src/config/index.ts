@@ -1,7 +1,8 @@
 /**
- * `earpiece.toml`: its settings, their sources, and their effective values. `docs/config.md` describes the file for users. Almost
- * every process loads this module, so the module omits code that few processes need. Code that changes files imports `change.ts`,
- * `edit.ts`, `edit-json.ts` or `replace.ts` directly. Code that reads the servers of another program imports `mcp-servers.ts`.
+ * Reads `earpiece.toml`: its settings, their sources, and their effective values. `docs/config.md` describes the file for users.
+ * Almost every process loads this module, so the module omits code that few processes need. Code that changes files imports
+ * `change.ts`, `edit.ts`, `edit-json.ts` or `replace.ts` directly. Code that reads the servers of another program imports
+ * `mcp-servers.ts`.
  */
 export { checkConfigText } from './check.ts';
 export { deciderOf, explain, type ExplainedSetting } from './explain.ts';

@@ -1,6 +1,6 @@
 /**
- * The layers of the configuration. Flags override the environment. The project's file, the user's file and the defaults follow in
- * this order.
+ * Merges the layers of the configuration. Flags override the environment. The project's file, the user's file and the defaults
+ * follow in this order.
  */
 import { didYouMean } from '../core/errors.ts';
 import { nodeAt, type Entry } from './check.ts';

@@ -239,7 +239,7 @@ describe('the order of layers', () => {
     expect(config.policy.redact).toEqual(['(?=x)', 'sk-1', '(']);
     expect(problems).toEqual([
       expect.stringMatching(/^EARPIECE_REDACT has "\(\?=x\)" as element 1: lookahead/u),
-      '…/web/earpiece.toml:1:19: redact has "(" as element 2: the pattern is not a regular expression (missing closing ))',
+      '…/web/earpiece.toml:1:19: redact has "(" as element 2: the pattern is not a regular expression of RE2 (missing closing )); correct the pattern',
     ]);
   });
 

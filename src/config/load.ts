@@ -61,7 +61,7 @@ export type Config = {
     readonly model?: string;
     readonly system?: string;
     readonly maxCycles: number;
-    /** Variables with keys and tokens that the agent's commands and MCP servers may have. */
+    /** Variables with keys and tokens that the agent's commands and MCP servers may get. */
     readonly passEnv: readonly string[];
     /**
      * The maximum number of characters of an MCP tool's result. The middle of a longer result is cut, and a file gets the whole

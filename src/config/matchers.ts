@@ -46,7 +46,7 @@ export function matcher(): Value<MatcherForm> {
   };
 }
 
-/** The number of a group in `regexp`. */
+/** Makes the type of a setting that is the number of a group in `regexp`. */
 function group(min: 0 | 1): Value<number> {
   return { ...integer({ min, max: 99 }), expects: `the number of a group of regexp, from ${min} to 99` };
 }

@@ -40,7 +40,7 @@ function homeOfUser(): string | undefined {
   }
 }
 
-/** Returns a base directory. A relative path is ignored, as the base directory specification says. */
+/** Returns a base directory. A relative path is ignored, as the XDG base directory specification requires. */
 function xdg(at: Surroundings, name: string, fallback: string): string {
   const given = at.env[name];
   return given !== undefined && isAbsolute(given) ? given : join(homeOf(at), fallback);

@@ -50,7 +50,7 @@ function named<T>(layers: Layers, ...start: readonly string[]): Record<string, T
   return found;
 }
 
-/** Collects the filters of kinds in their two spellings: a flat key overrides `kinds.<source>.enable`, a nested key does not. */
+/** Collects the filters of kinds in their two spellings: only a flat key overrides `kinds.<source>.enable`. */
 function kindsOf(layers: Layers): Pick<Policy, 'kinds' | 'flat'> {
   const flat = table<boolean>();
   const kinds = table<{ enable?: boolean; names: Record<string, boolean> }>();

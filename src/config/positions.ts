@@ -15,7 +15,7 @@ export type Place = {
 export const pathKey = (path: readonly (string | number)[]): string => JSON.stringify(path);
 
 /**
- * Finds the place of each key; `pathKey` makes the keys of the map. An element of a list has its index, from 0, as a part. If a
+ * Finds the place of each key. `pathKey` makes the keys of the map. An element of a list has its index, from 0, as a part. If a
  * key has several places, the first place is returned.
  */
 export const scanToml = (text: string): ReadonlyMap<string, Place> => scan(text).places;
@@ -143,7 +143,7 @@ function scanValue(found: Scan, path: Path, depth: number): void {
   } else cursor.skipScalar();
 }
 
-/** Stores the first place of a key. A header may come after dotted keys of the same table; people look for the first place. */
+/** Stores the first place of a key, because people look for this place. A header may follow dotted keys of the same table. */
 function note(places: Map<string, Place>, path: Path, place: Place): void {
   const id = pathKey(path);
   if (!places.has(id)) places.set(id, place);

@@ -1,6 +1,6 @@
 /**
- * The policy of a conversation comes from its project, and not from the working folder of the process that reads the policy. So
- * each process stores the place of its project's configuration for other processes.
+ * Finds the policy of a conversation by its project, and not by the working folder of the process that reads the policy. Each
+ * process stores the place of its project's configuration for other processes.
  */
 import { dirname } from 'node:path';
 import type { FileScope } from '../core/filter.ts';

@@ -1,6 +1,6 @@
 /**
- * Stores the project name of each root. A name belongs to the first root that claimed it; another root with the same name gets a
- * longer name. Entries of versions before 0.1.0 have no root: their root is found from their folder.
+ * Stores the project name of each root. A name belongs to the first root that claimed the name. Another root with the same name
+ * gets a longer name. Entries of versions before 0.1.0 have no root: their root is found from their folder.
  */
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';

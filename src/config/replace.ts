@@ -160,8 +160,8 @@ function write(lock: number, text: string, was: Stats | undefined, mode: number)
 }
 
 /**
- * Gives the draft the owner of the old file. Only a privileged user can change an owner; otherwise the file belongs to the user
- * who changes it.
+ * Gives the draft the owner of the old file. Only a privileged user can change an owner. After a change by another user, the file
+ * belongs to that user.
  */
 function keepOwner(draft: string, { uid, gid }: Stats): void {
   const now = statSync(draft);

@@ -23,7 +23,7 @@ export function rootOf(folder: string): string {
   }
 }
 
-/** The maximum size of git's small files, which hold one path each. */
+/** The maximum size of git's small files, which contain one path each. */
 const MAX_BYTES = 65_536;
 
 const small = (file: string): string => readLimited(file, MAX_BYTES).toString('utf8');

@@ -1,6 +1,6 @@
 /**
- * The table of all settings: how each value is read, its default, and its environment variable. Checking, layering, `explain` and
- * the test of `docs/config.md` use this table.
+ * Defines all settings in one table: how each value is read, its default, and its environment variable. Checking, layering,
+ * `explain` and the test of `docs/config.md` use this table.
  */
 import { nameFrom } from '../core/address.ts';
 import { LEVELS, parseKind, type Level } from '../core/notification.ts';

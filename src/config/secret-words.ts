@@ -39,7 +39,7 @@ export const withoutSecretsIn = (text: string): string =>
 /** Matches words that make a name secret at any place of the name: `customApiKeyResponses`. */
 const SECRET_PART = /api[-_]?key|secret|passw(?:or)?d|credential/iu;
 
-/** Whether a setting with this name holds a secret, such as `apiKey` or `accessToken`. */
+/** Whether a setting with this name contains a secret, such as `apiKey` or `accessToken`. */
 export const isSecretSetting = (name: string): boolean => isSecretName(name) || SECRET_PART.test(name);
 
 const isSecretName = (name: string): boolean =>

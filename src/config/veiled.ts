@@ -3,11 +3,11 @@ import { parseJsonc, type Node } from './jsonc.ts';
 import { piecesOf } from './positions.ts';
 import { isSecretSetting, withoutSecretsIn, withoutSecretWords } from './secret-words.ts';
 
-/** Members that hold secrets in the settings of any agent. */
+/** Members that contain secrets in the settings of any agent. */
 const HOLDERS: ReadonlySet<string> = new Set(['env', 'environment', 'headers', 'http_headers']);
 const holdsSecrets = (name: string): boolean => HOLDERS.has(name) || isSecretSetting(name);
 
-/** Members that hold the command line of a server. */
+/** Members that contain the command line of a server. */
 const WORDS: ReadonlySet<string> = new Set(['command', 'args']);
 
 /**

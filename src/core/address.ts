@@ -10,7 +10,7 @@ export type ConversationId = string & { readonly __brand: 'ConversationId' };
  * - `project/agent`: for the first conversation of the agent that can deliver the notification.
  * - `project/agent#conversation`: for this conversation.
  * - `project/*`: every conversation that is active in the project gets its own copy. An interrupt also reaches conversations that
- *   begin while it is open.
+ *   begin while the interrupt is open.
  */
 export type Address =
   | { readonly kind: 'agent'; readonly project: string; readonly agent: string }

@@ -1,4 +1,4 @@
-/** Random notifications, items and policies for property tests. Not shipped. */
+/** Generates random notifications, items and policies for property tests. Not shipped. */
 import fc from 'fast-check';
 import { ANYONE, type Item } from './items.ts';
 import { isInterrupt, LEVELS, type Notification, type NotificationId } from './notification.ts';

@@ -1,13 +1,13 @@
 /**
- * Rules for clocks that may be wrong. A producer stamps a notification with its own clock. A reader compares the stamp with its
- * own clock. Either clock may be wrong. The functions are pure: the caller passes the current time.
+ * Interprets timestamps of clocks that may be wrong. A producer stamps a notification with its own clock. A reader compares the
+ * stamp with its own clock. Either clock may be wrong. The functions are pure: the caller passes the current time.
  *
  * - The `at` of a record is never before the `at` of an earlier record in the log.
  * - `clock` is the time on the writer's own clock. A store keeps `clock` only if it is at least 60 s behind `at`.
  * - A stamp more than a day in the reader's future proves nothing: either the writer's clock is ahead or the reader's clock is
  *   behind.
- * - If `at` is more than a day in the reader's future, `clock` counts only if it agrees with the reader's clock. Without
- *   this rule, a notification from a clock that is far behind would expire before an agent reads it.
+ * - If `at` is more than a day in the reader's future, `clock` counts only if it agrees with the reader's clock. Without this
+ *   rule, a notification from a clock that is far behind would expire before an agent reads it.
  */
 import { defined } from './defined.ts';
 import { isOnlyCounted, type Item } from './item.ts';
@@ -39,8 +39,8 @@ export function queuedAt({ at, clock = at }: Stamped, now: number): number | und
 }
 
 /**
- * The latest possible time at which each item was queued, by the reader's clock. Used if an item's stamps do not show its age, or
- * if the reader's own clock is known to be wrong.
+ * The latest possible time at which each item was queued, by the reader's clock. The reader uses this time if an item's stamps do
+ * not show its age, or if the reader's own clock is known to be wrong.
  */
 export type Sighted = Readonly<Record<NotificationId, number>>;
 
@@ -54,7 +54,7 @@ function byReader(moment: number, item: Stamped, now: number, sighted?: number):
 
 /**
  * Returns the times of a notification on this process's clock, for a copy that this process queues. A reader compares these times
- * with the stamp of their record, so both must come from one clock. `from`: the stamp of the record that is copied.
+ * with the stamp of their record, so both must be from one clock. `from`: the stamp of the record that is copied.
  */
 export function copiedTimes(
   { expiresAt, deliver }: Pick<Notification, 'expiresAt' | 'deliver'>,
@@ -90,9 +90,9 @@ export function isExpired(item: Timed, now: number, sighted?: number): boolean {
 }
 
 /**
- * Returns the item as a list must show it: an item that has expired is closed as expired, although no sweep has closed it yet. A
- * reader would otherwise see the item as waiting until the next sweep, and no sweep runs if all processes are short-lived. No
- * sweep closes an item that was only counted in a summary.
+ * Returns the item for a list, which shows an expired item as closed even before a sweep has closed it. A reader would otherwise
+ * see the item as waiting until the next sweep, and no sweep runs if all processes are short-lived. No sweep closes an item that
+ * was only counted in a summary.
  */
 export function asListed(item: Item, now: number): Item {
   if ((item.state !== 'open' && !isOnlyCounted(item)) || !isExpired(item, now)) return item;
@@ -100,8 +100,8 @@ export function asListed(item: Item, now: number): Item {
 }
 
 /**
- * Whether the item keeps a gate up now. The field `gate` alone is not enough: it stays true after the item expires, until a sweep
- * closes the item or lowers its gate.
+ * Whether the item keeps a gate up now. The field `gate` alone is not enough: this field stays true after the item expires, until
+ * a sweep closes the item or lowers its gate.
  */
 export const holdsGate = (item: Timed & Pick<Item, 'gate'>, now: number): boolean => item.gate && !isExpired(item, now);
 

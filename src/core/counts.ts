@@ -1,6 +1,6 @@
 /**
- * Ensures that a carrier's text includes every notification that its items count. The text is made before the carrier's record is
- * appended. A notification that is folded into an item between the two is missing in the text. So the record states the count of
+ * Ensures that a carrier's text includes every notification that its items count. The caller renders the text before it appends
+ * the carrier's record. The text lacks a notification that is folded into an item in between. So the record states the count of
  * each item in the text. If an item's count is greater at the append, the append fails.
  */
 import type { Item } from './item.ts';

@@ -79,7 +79,7 @@ function editDistance(a: string, b: string, limit: number): number {
   return previous[b.length] ?? limit;
 }
 
-/** Returns a handler of rejections that puts a `conflict` into `conflicts`, and throws any other error again. */
+/** Returns a handler of rejections that puts a `conflict` into `conflicts`, and rethrows any other error. */
 export const keepConflict =
   (conflicts: EarpieceError[] = []) =>
   (error: unknown): undefined => {

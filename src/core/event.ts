@@ -1,6 +1,6 @@
 /**
- * Something that happened, such as a failed tool call or a changed file, in the shape of CloudEvents. A source emits events, and
- * the bus turns them into notifications. Events are not durable. Notifications are.
+ * An event, such as a failed tool call or a changed file, in the shape of CloudEvents. A source emits events, and the bus turns
+ * them into notifications. Events are not durable. Notifications are.
  */
 import { isBlank } from './blank.ts';
 import { formatAddress, parseAddress } from './address.ts';
@@ -144,7 +144,7 @@ export function messageOf(event: Pick<Event, 'type' | 'message' | 'data'>): stri
 
 /**
  * Returns the id under which an event is queued. The same event gets the same id in each process that emits it. Only ids with a
- * subscriber contain "~", because a caller of the inbox cannot give such an id.
+ * subscriber contain "~", because the inbox refuses such an id from any other caller.
  */
 export function notificationIdOf(event: Pick<Event, 'id' | 'source'>, subscriber?: string): string {
   const part = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+').replaceAll('~', '%7E');

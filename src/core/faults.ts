@@ -59,7 +59,7 @@ export type FaultPoint =
 
 let trip: ((point: FaultPoint) => void) | undefined;
 
-/** Marks a boundary. Costs nothing while no fault is armed. */
+/** Marks a boundary. Does nothing while no fault is armed. */
 export function fault(point: FaultPoint): void {
   trip?.(point);
 }

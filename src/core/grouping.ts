@@ -8,8 +8,8 @@ import { LISTED_EVENTS } from './unlisted.ts';
 import { MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
 /**
- * A further item may join a line of level error or critical without a template only up to this number of different messages. Such
- * a line must show every message.
+ * Items join a line of level error or critical without a template only up to this number of different messages. Such a line must
+ * show every message.
  */
 const ERRORS_A_LINE = 5;
 /**
@@ -76,9 +76,9 @@ const lastRecordOf = ({ history, seq }: Item): number => history.at(-1) ?? seq;
 export type Listed = { readonly inLine: Item[]; readonly shown: readonly Item[]; readonly others: readonly Item[] };
 
 /**
- * Divides the items of a line into shown and summarized items. Below error, a view lists the first few different messages, and a
- * template gets a bounded number of events. An item that was passed to its template counts as delivered. The line of a subscriber
- * counts the summarized items. Any other line omits these items.
+ * Divides the items of a line into shown and summarized items. Below error, a view lists the first `MESSAGES_BELOW_ERROR`
+ * different messages, and a template gets at most `LISTED_EVENTS` events. An item that was passed to its template counts as
+ * delivered. The line of a subscriber counts the summarized items. Any other line omits these items.
  */
 export function listed(group: Item[]): Listed {
   const { level, subscriber } = (group[0] as Item).notification;
@@ -123,7 +123,7 @@ function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
   if (of.rest) return true;
   if (group.filter((other) => !other.notification.subscriber?.rest).length >= of.group) return false;
   if (of.template === undefined) return joins(group, item);
-  // An error must not be cut. The template has not run yet, so the size of its result is estimated.
+  // An error must not be cut. The template has not run yet, so `sizeOf` estimates the length of its result.
   return levelRank(item.notification.level) < levelRank('error') || sizeOf([...group, item]) <= policy.maxItemChars;
 }
 
@@ -166,8 +166,8 @@ export const messagesOf = (group: readonly Item[]): string[] => [
 ];
 
 /**
- * Returns the sent text of the line that these items form. Undefined if the line was not sent, or if an item of the line is
- * missing here.
+ * Returns the sent text of the line that these items form. Undefined if the line was not sent, or if `group` lacks an item of the
+ * line.
  */
 export function sentOf(group: readonly Item[]): string | undefined {
   const { text, group: line = [] } = group[0] as Item;

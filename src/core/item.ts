@@ -46,7 +46,10 @@ export type Item = {
   /** Whether the item keeps the gate of its conversations up. */
   readonly gate: boolean;
   readonly read: boolean;
-  /** The field `by` of a record that marks the item as read, such as a person. Missing if the agent itself has read the item. */
+  /**
+   * The person or cause that marked the item as read, from the record's field `by`. Missing if the agent itself has read the
+   * item.
+   */
   readonly markedBy?: string;
   readonly observed: boolean;
   /**

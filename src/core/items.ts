@@ -99,7 +99,7 @@ export type Settled =
 type Why = 'closed' | 'offered' | 'unknown' | 'counted';
 
 /**
- * Applies `draft` to the items that it touches, and returns only the changed and new items. `found` must hold the items of all
+ * Applies `draft` to the items that it touches, and returns only the changed and new items. `found` must contain the items of all
  * audiences that match `touches(draft)`. `lenient` is for replaying a log whose old records were pruned. Unknown ids are then
  * skipped, and the counts and the marks of repeated items are not checked.
  */
@@ -114,7 +114,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
     }
     case 'system_notification_folded': {
       if (found.some((item) => item.id === record.id)) return { kind: 'duplicate', id: record.id };
-      // Sorted, because an index and a replay return the items in different orders.
+      // The items are sorted, because an index and a replay return the items in different orders.
       const into = found.filter((item) => item.id === record.into).toSorted((a, b) => (a.audience < b.audience ? -1 : 1));
       const first = into[0];
       if (first === undefined) return lenient ? settled([]) : conflict([record.into], 'unknown');

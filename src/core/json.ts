@@ -20,7 +20,7 @@ export function isTooDeep(value: unknown): boolean {
   return false;
 }
 
-/** Returns the number of characters of the value as JSON, or the reason why JSON cannot hold the value. */
+/** Returns the number of characters of the value as JSON, or the reason why JSON cannot represent the value. */
 export function jsonSize(value: unknown): number | string {
   try {
     return JSON.stringify(value)?.length ?? `JSON has no ${typeof value}`;
@@ -29,7 +29,7 @@ export function jsonSize(value: unknown): number | string {
   }
 }
 
-/** Returns the value for an error message: as JSON, or as text if JSON cannot hold the value. */
+/** Returns the value for an error message: as JSON, or as text if JSON cannot represent the value. */
 export const shownJson = (value: unknown): string =>
   typeof jsonSize(value) === 'string' ? String(value) : JSON.stringify(value);
 
@@ -61,7 +61,7 @@ const BRACE = 0x7b;
 const BRACKET = 0x5b;
 
 /**
- * Copies a value as JSON would keep the value. So later changes by the caller do not reach the log, and all stores keep the same
+ * Copies a value as JSON represents the value. So later changes by the caller do not reach the log, and all stores keep the same
  * value. `clean` gets each string value, but no keys. For a small record, `jsonCopy` takes a third of the time of
  * `JSON.parse(JSON.stringify(value))`.
  */

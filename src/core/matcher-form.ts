@@ -22,5 +22,5 @@ export type LinePattern = {
   readonly loop?: boolean;
 } & { readonly [Part in (typeof GROUPS)[number]]?: number };
 
-/** The patterns of the lines with which a program that keeps running shows the beginning and the end of a build. */
+/** The patterns of the lines that a program in watch mode prints when a build begins and when the build ends. */
 export type BackgroundForm = { readonly beginsPattern?: string; readonly endsPattern?: string };

@@ -67,8 +67,8 @@ function copy(item: Item, audience: ConversationId, place: Place): Item {
 
 /**
  * Gives the items to the heir unchanged: id, count, offered text, receipt and gate stay. If the heir already has its own copy of
- * an open item, the copy of the ended conversation closes. The heir gets all items or none: it gets none if the ended
- * conversation no longer holds one of them. An offer in flight passes only when two conversations are merged.
+ * an open item, the copy of the ended conversation closes. The heir gets all items or none: the heir gets none if one of the
+ * items no longer belongs to the ended conversation. An offer in flight passes only when two conversations are merged.
  */
 export function passedOn(record: SucceededRecord, place: Place, found: readonly Item[], lenient: boolean): Passing {
   const { conversation: to, from } = record;

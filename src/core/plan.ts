@@ -59,8 +59,8 @@ export type Line = {
   /** The line's text as it was first sent. The text is copied and never rendered again. */
   readonly sent?: string;
   /**
-   * True if this line holds the remaining items of a sent line whose other items have closed. The line is rendered again without
-   * the closed items.
+   * True if this line contains the remaining items of a sent line whose other items have closed. The line is rendered again
+   * without the closed items.
    */
   readonly left?: true;
 };

@@ -17,7 +17,7 @@ export type Policy = {
    * `flat`.
    */
   readonly kinds: Readonly<Record<string, { readonly enable?: boolean; readonly names: Readonly<Record<string, boolean>> }>>;
-  /** `"source.name" = false`; wins over `kinds`. */
+  /** One boolean for each `source.name`. Overrides `kinds`. */
   readonly flat: Readonly<Record<string, boolean>>;
   /** `conversation.tools.<tool>.notifications.<name>` and its `spawn.notifications.on_*` form. */
   readonly tools: Readonly<Record<string, Readonly<Record<string, boolean>>>>;
@@ -33,7 +33,7 @@ export type Policy = {
   readonly coalesceMs: Readonly<Record<string, number>>;
   readonly maxDeferMs: number;
   readonly ttlMs: Readonly<Record<Level, number | null>>;
-  /** The number of open items in an agent's log above which the oldest items of the lowest level are dropped. */
+  /** The maximum number of open items in an agent's log. Above this number, the oldest items of the lowest level are dropped. */
   readonly maxOpen: number;
   readonly view: ViewName;
   /** While the gate is up, a call of an upstream tool is refused (`before`), or it is made and its result withheld (`after`). */
@@ -52,8 +52,8 @@ export type Policy = {
   readonly maxItemChars: number;
   readonly withheld: { readonly maxBytes: number; readonly keepMs: number };
   /**
-   * Regular expression sources. In the message, the instruction, the data and the text `needs.otherwise` of a notification, and in
-   * a withheld result, `[redacted]` replaces each match before the text is stored.
+   * Regular expressions, as text. `[redacted]` replaces each match before Earpiece stores a withheld result or a notification's
+   * message, instruction, data and `needs.otherwise`.
    */
   readonly redact: readonly string[];
   readonly retentionMs: number;

@@ -16,12 +16,12 @@ import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts
  * - An append does not depend on the log's head, so two busy producers do not starve a carrier.
  * - `seq` is unique in the store, and grows along each log in the order in which records become visible. After a reader has read
  *   a log up to a `seq`, no lower `seq` appears.
- * - `at` is for order, epoch ms: the later of `now()` and the newest `at` that the process knows. In a log, `at` never runs
- *   backwards, even if a writer's clock does. The store also keeps the time on the writer's own clock if that clock is at least
- *   60 s behind `at` (`clockBeside`).
- * - Unknown types and fields are returned as they were given.
- * - The caller has checked the drafts. A store does not interpret the drafts. A store refuses a draft that JSON cannot hold, with
- *   `bad_argument`.
+ * - `at` (epoch ms) orders the records. `at` is the later of `now()` and the newest `at` that the process knows. In a log, `at`
+ *   never runs backwards, even if a writer's clock does. The store also keeps the time on the writer's own clock if that clock is
+ *   at least 60 s behind `at` (`clockBeside`).
+ * - The store returns unknown types and fields unchanged.
+ * - The caller has checked the drafts. A store does not interpret the drafts. A store refuses a draft that JSON cannot represent,
+ *   with `bad_argument`.
  * - A method that cannot reach the data rejects with `store_unavailable` (retryable) after `withinMs`, by default 5,000.
  */
 export interface Store {
@@ -45,8 +45,8 @@ export interface Store {
 
   /**
    * Appends the drafts in one step, or none of them. Settles each draft in order. The first `duplicate` or `conflict` of `settle`
-   * is the result, and nothing is written. Rejects with `bad_argument` if the drafts queue one id twice, or if JSON cannot hold
-   * one of the drafts. An item that `settle` moved to another audience replaces the item that `formerOf` names.
+   * is the result, and nothing is written. Rejects with `bad_argument` if the drafts queue one id twice, or if JSON cannot
+   * represent one of the drafts. An item that `settle` moved to another audience replaces the item that `formerOf` names.
    *
    * With `swaps`, the append happens only if each of these settings still has the caller's expected value, and changes them in
    * the same step. The store handles the appends of one process in the order of their calls.
@@ -130,8 +130,8 @@ export interface Store {
    * - presence that ended before that time, unless an open item waits for that conversation
    * - bindings made before that time whose conversation no longer has a presence
    *
-   * Transcript records and unknown types stay, and so does the newest record of the store: no position is given twice. Returns
-   * how many records and items were removed.
+   * Transcript records, unknown types and the newest record of the store stay, so no position is assigned twice. Returns how many
+   * records and items were removed.
    */
   prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }>;
 
@@ -144,10 +144,10 @@ export interface Store {
   forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean>;
 
   /**
-   * Removes everything that the log holds before position `before` (exclusive), open items included, in one step. The call also
-   * removes the log's presence, bindings and withheld results, and the settings of the agent. The key of such a setting ends with
-   * ` <log>` or contains ` <log>#`, or its value is a text that begins with `<log>#`. The caller first appends a record and
-   * passes its position, so that no position is given twice. If the engine can promise it (`overwrites-erased`), no byte of the
+   * Removes all records and items of the log before position `before` (exclusive), including open items, in one step. The call
+   * also removes the log's presence, bindings and withheld results, and the settings of the agent. The key of such a setting ends
+   * with ` <log>` or contains ` <log>#`, or its value is a text that begins with `<log>#`. The caller first appends a record and
+   * passes its position, so that no position is assigned twice. In an engine that promises `overwrites-erased`, no byte of the
    * removed data is left after the store is closed.
    */
   erase(log: LogKey, before: number, options?: Wait): Promise<Erased>;
@@ -188,7 +188,7 @@ export type Swap = { readonly key: string; readonly from: Json | undefined; read
 export type Wait = { readonly withinMs?: number; readonly signal?: AbortSignal };
 export type AppendOptions = Wait & { readonly swaps?: readonly Swap[]; readonly newIds?: boolean };
 
-/** The result of an append. A lost race is an expected result. A failing disk throws. */
+/** The result of an append. A lost race is a result, and not an error. If the disk fails, the append rejects. */
 export type Appended =
   | { readonly kind: 'appended'; readonly records: readonly Stored[]; readonly items: readonly Item[] }
   /** This id is already in the log: nothing was written. `item` is its current state. */
@@ -204,14 +204,14 @@ export type ReadQuery = {
   readonly log?: LogKey;
   readonly project?: string;
   readonly after?: number;
-  /** Inclusive. */
+  /** The last position (inclusive). */
   readonly upTo?: number;
   readonly limit?: number;
   readonly conversation?: ConversationId;
   readonly types?: readonly string[];
-  /** Newest first. */
+  /** True to return the newest records first. */
   readonly newestFirst?: boolean;
-  /** Exactly these positions. */
+  /** Only the records at these positions. */
   readonly seqs?: readonly number[];
 };
 
@@ -226,7 +226,8 @@ export type PresenceQuery = {
 };
 
 /**
- * Called from time to time during a long check, with the number of checked records and their approximate total. Must not throw.
+ * The store calls `onProgress` during a long check, with the number of checked records and their approximate total. `onProgress`
+ * must not throw.
  */
 export type Progress = { readonly onProgress?: ((done: number, of: number) => void) | undefined };
 

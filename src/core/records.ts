@@ -6,7 +6,7 @@ import type { Notification, NotificationId } from './notification.ts';
 /** The id of one carrier, made by the inbox and unique in its store. */
 export type CarrierId = string & { readonly __brand: 'CarrierId' };
 
-/** The moments at which a host composes a carrier. */
+/** The points in the agent's loop at which a host composes a carrier. */
 export const CONTACT_POINTS = [
   'turn_start',
   'cycle_start',
@@ -29,9 +29,9 @@ export const VIEW_NAMES = ['default', 'markdown', 'xml', 'xml_batch', 'toon', 'j
 export type ViewName = (typeof VIEW_NAMES)[number];
 
 /**
- * The text for the model, as it was sent. `items` holds one text for each line of the plan, with the `ids` of its notifications.
- * A re-offer copies `items[].text` verbatim, unless a part of that line is closed. `repeated` marks an item that was sent before.
- * `repeated` also marks a view that contains such an item.
+ * The text for the model, as it was sent. `items` contains one text for each line of the plan, with the `ids` of its
+ * notifications. A re-offer copies `items[].text` verbatim, unless a part of that line is closed. `repeated` marks an item that
+ * was sent before. `repeated` also marks a view that contains such an item.
  */
 export type SentView = {
   readonly format: ViewName;
@@ -49,13 +49,13 @@ type Base = { readonly conversation?: ConversationId; readonly metadata?: Json }
 /** A notification in a record, where `level: info` is omitted. */
 export type RecordedNotification = Omit<Notification, 'level'> & { readonly level?: Notification['level'] };
 
-/** The notification itself, flattened. `audience`: see `Item`. */
+/** Queues a notification. The record contains the notification's fields. `audience`: see `Item`. */
 export type QueuedRecord = Base &
   RecordedNotification & {
     readonly type: 'system_notification_queued';
     readonly audience?: readonly ConversationId[];
   };
-/** A notification that was counted into an open notification of the same key. */
+/** Folds a notification into an open notification with the same key. */
 export type FoldedRecord = Base & {
   readonly type: 'system_notification_folded';
   readonly id: NotificationId;
@@ -64,7 +64,7 @@ export type FoldedRecord = Base & {
   /** The message and data, if they differ from the message and data that were counted before. */
   readonly differs?: { readonly message?: string; readonly data?: Json };
 };
-/** A lease. A carrier takes these notifications to the model, in a transcript that another program owns. */
+/** Leases these notifications to a carrier in a transcript that another program owns. */
 export type OfferedRecord = Base & {
   readonly type: 'carrier_offered';
   readonly carrier: CarrierId;
@@ -91,8 +91,8 @@ export type OfferedRecord = Base & {
   /** True if this carrier is the answer of `get_notifications`, whose confirmation also marks the notifications as read. */
   readonly reads?: true;
   /**
-   * With `reads`: notifications that the answer shows although they were closed before (summarized, cut, or holding the
-   * gate up), or although another carrier holds them.
+   * With `reads`: further notifications that the answer shows. Such a notification was closed before (summarized, cut, or holding
+   * the gate up), or another carrier has offered it.
    */
   readonly shows?: readonly NotificationId[];
   /** With `reads`: the wall clock of the offering process, epoch ms. The store's `at` may be ahead of that clock. */
@@ -101,9 +101,8 @@ export type OfferedRecord = Base & {
 };
 export type ConfirmedRecord = Base & { readonly type: 'carrier_confirmed'; readonly carrier: CarrierId; readonly late?: true };
 /**
- * `unproven`: the host got the carrier, but its model did not read the carrier. Either the host died and its transcript lacks the
- * carrier, or the host stopped waiting for the hook, or the host ran a call that the carrier refused. No other reason reopens a
- * closed item.
+ * `unproven`: the host got the carrier, but its model did not read the carrier. The host died and its transcript lacks the
+ * carrier, the host stopped waiting for the hook, or the host ran the refused call. No other reason reopens a closed item.
  */
 export type ReleasedRecord = Base & {
   readonly type: 'carrier_released';
@@ -170,7 +169,7 @@ export type ClosedRecord = Base & {
   readonly by: string;
   readonly reason: string;
 };
-/** The gate itself answered a tool call. */
+/** Records that the gate, and not the tool, answered a tool call. */
 export type GateRefusedRecord = Base & {
   readonly type: 'gate_refused';
   readonly ids: readonly NotificationId[];
@@ -212,7 +211,7 @@ export type FanOutDoneRecord = Base & { readonly type: 'fan_out_done'; readonly 
 
 /**
  * A conversation begins as a copy of another conversation of the log, up to `upTo` (inclusive). `ids`: the original's open
- * notifications, which are open in the copy too. The log holds the shared part once.
+ * notifications, which are open in the copy too. The log contains the shared part once.
  */
 export type ForkedRecord = Base & {
   readonly type: 'conversation_forked';

@@ -21,7 +21,7 @@ export type WakingFacts = {
   readonly minuteOfDay?: number;
   /** Epoch ms. */
   readonly now: number;
-  /** Whether a pause holds the agent. If so, nothing wakes the agent unless a resume may wake it. */
+  /** Whether the agent is paused. A pause keeps the agent idle until a resume may wake the agent. */
   readonly paused: boolean;
   /** Whether this notification must not wake the agent: it has already woken the agent, or it may never wake an agent. */
   readonly spent: (id: NotificationId) => boolean;

@@ -35,7 +35,7 @@ export interface Agent extends AsyncDisposable {
   resume(options?: { readonly signal?: AbortSignal }): Promise<inner.TurnResult | undefined>;
   /**
    * Adds a person's words to the running turn, and ends the current answer or tools. Returns false if no turn can take the words,
-   * because no turn runs or the turn has just ended; `send` then begins a new turn.
+   * because no turn runs or the turn has just ended. `send` then begins a new turn.
    */
   reply(text: string): boolean;
   /** Ends the turn now. Open notifications stay open. */
@@ -129,12 +129,12 @@ export interface HandleRegistry extends AsyncDisposable {
   list(): readonly handles.HandleView[];
   /**
    * Treats each tool that still runs in the background as its `onTurnEnd` says: asks the model, waits for the tool, or ends it.
-   * Call this in `onTurnEnd` of the agent.
+   * Call this method in `onTurnEnd` of the agent.
    */
   endOfTurn(turn: inner.TurnEnding): Promise<handles.TurnEnd>;
   /**
-   * Ends the processes of handles that an earlier process left running, and notifies the agent. Call this once, after the agent
-   * exists.
+   * Ends the processes of handles that an earlier process left running, and notifies the agent. Call this method once, after
+   * the agent exists.
    */
   recover(): Promise<readonly handles.Recovered[]>;
   /** Ends all running handles. */

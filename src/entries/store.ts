@@ -45,7 +45,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
 }
 
 /**
- * Names the items that `settle` needs for a record; read these items from your index. Throws `bad_argument` for a draft without a
+ * Names the items that `settle` needs for a record. Read these items from your index. Throws `bad_argument` for a draft without a
  * type.
  */
 export function touches(draft: Draft): items.Touches {

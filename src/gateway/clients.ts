@@ -38,13 +38,13 @@ export type ClientsOptions = {
 };
 
 /**
- * The clients of an HTTP front that passes requests on. In the older protocol generation, each session is a client. A request
- * without a session belongs to the client with the same `clientInfo` and the same conversation header. Two windows of one program
- * therefore count as one client unless each sends its conversation.
+ * Finds the client of each request, for an HTTP front that passes requests on. In the older protocol generation, each session is
+ * a client. A request without a session belongs to the client with the same `clientInfo` and the same conversation header. Two
+ * windows of one program therefore count as one client unless each sends its conversation.
  */
 export class HttpClients {
   readonly #options: ClientsOptions;
-  /** Ordered by the time of the last request. The client whose last request is the oldest comes first. */
+  /** The clients, in the order of their last requests, oldest first. */
   readonly #clients = new Map<string, HttpClient>();
 
   constructor(options: ClientsOptions) {

@@ -1,4 +1,4 @@
-/** The answers that the gateway gives in place of a server. */
+/** Makes the answers that the gateway gives in place of a server. */
 import { errorFrame, resultFrame, type Request } from '../mcp/frames/frame.ts';
 import { INTERNAL_ERROR, isStateless } from '../mcp/frames/protocol.ts';
 import type { Outgoing } from './riding/carry.ts';

@@ -38,8 +38,8 @@ export type GatewayOptions = {
   /** The conversation of a client that names no conversation. */
   readonly session?: string;
   /**
-   * Called with each problem and each recovery, as one line for a person. By default, the line is printed on stderr after
-   * `earpiece: `.
+   * The gateway calls `report` with one line for a person at each problem and each recovery. Default: prints the line on stderr
+   * after `earpiece: `.
    */
   readonly report?: (line: string) => void;
 };

@@ -6,7 +6,7 @@ export class Held {
   readonly #late: (request: Request) => void;
   readonly #requests = new Map<string, { readonly request: Request; readonly timer: NodeJS.Timeout }>();
 
-  /** `late` is called with a request that waited too long for the server. The request is then no longer held. */
+  /** `late` gets each request that waited too long for the server. Such a request is no longer held. */
   constructor(withinMs: number, late: (request: Request) => void) {
     this.#withinMs = withinMs;
     this.#late = late;

@@ -57,7 +57,7 @@ export const SEPARATOR = '__';
  * Presents several servers to one client as a single server. Tools and prompts are called `<server>__<name>`. Resources keep
  * their URIs. The client and each server have separate handshakes, so a client of one protocol generation can use servers of the
  * other. Tools, resources, prompts and completion are translated between the generations. An unknown method, name or URI gets a
- * JSON-RPC error. The client's first lists have the servers that are ready; list_changed announces later servers.
+ * JSON-RPC error. The client's first lists have the servers that are ready. list_changed announces later servers.
  */
 export class Multiplex implements Endpoint {
   readonly #options: MultiplexOptions;
@@ -204,7 +204,8 @@ export class Multiplex implements Endpoint {
     this.#router.forget(frame.id);
     this.#handling += 1;
     try {
-      // No `await` if the client is known, because a cancel may follow immediately and must find the request.
+      // If the client is known, the request must be routed without an `await`, because a cancel may follow at once and must find
+      // the request.
       if (!this.#met) await this.#meet(frame);
       await this.#route(frame);
     } catch (error) {

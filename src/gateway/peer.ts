@@ -22,7 +22,7 @@ export type PeerOptions = {
   /** How long the server may take to start and to answer `server/discover`, in milliseconds. */
   readonly discoverMs: number;
   readonly report: (line: string) => void;
-  /** Called when the server disconnects, reconnects, fails or starts to work. */
+  /** Gets an event when the server disconnects, reconnects, fails or starts to work. */
   readonly tell: (event: UpstreamEvent) => void;
   /** Passes the server's frames to the client. Returns false if the client does not read fast enough. */
   readonly toClient: (out: Outgoing, frame: Frame) => boolean;
@@ -69,7 +69,7 @@ export class Peer {
       },
       catalog: new Catalog(),
       key: options.upstream.name,
-      settling: new Settling(), // Stays empty, because the client's own channel settles deliveries.
+      settling: new Settling(), // This `Settling` stays empty, because the client's own channel settles deliveries.
       partOf: { connection: options.connection },
       channel: {
         send: (out) => this.#received(out),

@@ -1,4 +1,4 @@
-/** The gateway's own requests to a server: tools/list, and the repeated handshake and setup of a new process. */
+/** Sends the gateway's own requests to a server: tools/list, and the repeated handshake and setup of a new process. */
 import { editedRequest, frameOf, messageIn, type Failure, type Frame, type Request, type Success } from '../mcp/frames/frame.ts';
 
 /** How long a server may take to answer, if the caller sets no other time. */
@@ -10,7 +10,7 @@ const START_MS = 30_000;
 /** The prefix of the ids of the gateway's own requests. */
 const OURS = '"earpiece-';
 
-/** The server answered, but the answer was dropped, for example because it was too long. */
+/** An answer of the server that was dropped, for example because the answer was too long. */
 type Lost = { readonly kind: 'lost'; readonly why: string };
 
 export class Questions {

@@ -15,7 +15,7 @@ import type { Upstream } from '../mcp/upstream.ts';
 export interface Endpoint {
   start(): void;
   fromClient(frame: Frame): void;
-  /** Reports a client's frame that is too long to hold. If the frame's id can be found, the client gets an error. */
+  /** Reports a client's frame that is too long to keep in memory. If the frame's id can be found, the client gets an error. */
   clientFrameTooLong(frame: TooLong): void;
   /**
    * Treats a call whose client disconnected as cancelled, so that the answer has no notification. In the older generation, a
@@ -45,7 +45,7 @@ export type Channel = {
   readonly send: (out: Outgoing) => boolean;
   readonly pause: () => void;
   readonly resume: () => void;
-  /** Called when the server has ended for good. */
+  /** The session calls `ended` when the server has ended for good. */
   readonly ended: (why: string) => void;
 };
 
@@ -62,14 +62,14 @@ export type SessionOptions = Pick<RelayOptions, 'rider' | 'catalog' | 'key' | 's
   readonly link: MakeLink;
   readonly channel: Channel;
   readonly report: (line: string) => void;
-  /** Called when the server disconnects, reconnects or fails. By default, the rider is called. */
+  /** Gets an event when the server disconnects, reconnects or fails. Default: the rider gets the event. */
   readonly tell?: (event: UpstreamEvent) => void;
 };
 
 /** If the server fails before the client's first request, the report of the failure waits at most this long for that request. */
 const INTRODUCTION_MS = 2_000;
 
-/** One client with a separate link to its server: a relay between the front's channel and that link. */
+/** Connects one client to a server with a separate link: relays frames between the front's channel and that link. */
 export class Session implements Endpoint {
   readonly #options: SessionOptions;
   readonly #relay: Relay;

@@ -11,9 +11,9 @@ export type StdioStreams = { readonly input: Readable; readonly output: Writable
 export type StdioClientEvents = {
   readonly frame: (frame: Frame) => void;
   readonly tooLong: (frame: { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer }) => void;
-  /** Called when the client has closed its end of a pipe, or when a pipe fails. */
+  /** Handles the end of the client: the client has closed its end of a pipe, or a pipe has failed. */
   readonly end: (why: string) => void;
-  /** Called when the output accepts more, after `send` returned false. */
+  /** Handles an output that accepts more again, after `send` returned false. */
   readonly drain: () => void;
 };
 

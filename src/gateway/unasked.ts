@@ -4,7 +4,7 @@ import { member, objectAt, skipSpace } from '../mcp/frames/json.ts';
 /**
  * Counts the answers of one server that belong to no open request. The gateway drops such answers. Otherwise, a hostile server
  * with guessed ids could answer refused calls, calls of other servers, or calls of the gateway's own tools. The first drop is
- * reported at once. If there are more, the number of all drops is reported at the end.
+ * reported at once. If there are more drops, the total number is reported at the end.
  */
 export class Unasked {
   readonly #server: string;

@@ -16,7 +16,8 @@ export type Answer = {
 };
 
 /**
- * Makes the answer about a handle, and returns the version that the answer shows. A later change thus does not count as shown.
+ * Makes the answer about a handle. `version` is the handle's version in the answer, so that a later change does not count as
+ * shown.
  */
 export async function answerOf(handle: Handle, range?: Range): Promise<{ answer: Answer; version: number }> {
   // A stopped handle keeps its last output in `ending`, so only a range is read again.
@@ -54,7 +55,7 @@ export type HandleView = {
   readonly background: boolean;
   readonly elapsedMs: number;
   readonly question?: string;
-  /** The exit code that the tool returned. Undefined while the handle is active, and if the tool returned none. */
+  /** The exit code that the tool returned. Undefined while the handle is active, and if the tool returned no exit code. */
   readonly exitCode?: number;
   readonly error?: string;
   readonly lastLine?: string;

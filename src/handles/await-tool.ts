@@ -25,14 +25,14 @@ export type AwaitDeps = {
 
 type Wanted = { readonly any: readonly string[]; readonly all: readonly string[]; readonly timeoutSecs: number | undefined };
 
-/** The longest delay of a Node timer. */
+/** The longest delay of a Node timer, in ms: about 25 days. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * Makes the tool `await`, with which the model waits for handles. A call returns when every handle of `all` and at least one of
- * `any` has stopped, or at its time limit. A handle that waits for input has not stopped. If all handles that the call still
- * needs wait for an answer from the model, the call returns with their questions. A question that the model has already read does
- * not end a later call.
+ * Makes the tool `await`, with which the model waits for handles. A call returns at its time limit, or when every handle of `all`
+ * and at least one of `any` has stopped. A handle that waits for input has not stopped. If all handles that the call still needs
+ * wait for an answer from the model, the call returns with their questions. A question that the model has already read does not
+ * end a later call.
  */
 export function awaitTool(deps: AwaitDeps): Tool {
   return {

@@ -1,6 +1,6 @@
 /**
- * Runs tasks in sequence and outside of the tool calls. A task queues or withdraws a notification, or writes a record. A failure
- * of a task never reaches a caller.
+ * Runs tasks in sequence and outside of the tool calls. A task queues or withdraws a notification, or writes a record. The error
+ * of a failed task goes to `onTrouble` and never to a caller.
  */
 export class Background {
   readonly #onTrouble: (error: unknown) => void;

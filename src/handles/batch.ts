@@ -24,7 +24,7 @@ export class BatchCalls {
     return true;
   }
 
-  /** Forgets all calls except these. */
+  /** Forgets all calls except the calls with these ids. */
   keep(ids: ReadonlySet<string>): void {
     for (const known of this.#started.keys()) if (!ids.has(known)) this.#started.delete(known);
   }

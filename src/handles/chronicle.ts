@@ -13,7 +13,7 @@ export class Chronicle {
     this.#record({ type: 'handle_spawned', ...nameOf(handle), call: handle.callId });
   }
 
-  /** Records the new phase of a background handle, and the question of any handle whose tool asks one. */
+  /** Records the new phase of a background handle. Also records the question that the tool of any handle asks. */
   entered(handle: Handle): void {
     const { phase, ending } = handle;
     if (handle.background) {
@@ -42,7 +42,7 @@ export class Chronicle {
       });
   }
 
-  /** Records the model's answer to a question of the tool. Call this before the tool gets the answer. */
+  /** Records the model's answer to a question of the tool. Call this method before the tool gets the answer. */
   answered(handle: Handle, text: string): void {
     if (handle.phase.type === 'waiting' && handle.asked)
       this.#record({ type: 'inquiry_response', id: inquiryOf(handle), answer: text });

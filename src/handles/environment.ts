@@ -4,7 +4,7 @@
  */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables that hold keys of model providers, or tokens, secrets or passwords of Earpiece. */
+/** Variables that contain keys of model providers, or tokens, secrets or passwords of Earpiece. */
 const SECRETS: readonly RegExp[] = [
   /^(OPENAI|OPENAI_COMPATIBLE|AZURE_OPENAI|ANTHROPIC|GEMINI|GOOGLE|GOOGLE_GENERATIVE_AI|OPENROUTER|MISTRAL|GROQ|XAI|DEEPSEEK|TOGETHER|FIREWORKS|COHERE|PERPLEXITY|CEREBRAS)_API_KEY$/,
   /^(ANTHROPIC_AUTH_TOKEN|CLAUDE_CODE_OAUTH_TOKEN|OPENAI_ADMIN_KEY)$/,

@@ -1,4 +1,4 @@
-/** One handle, with its phase, the interface for its tool, and the version that the model knows. */
+/** Runs one handle: keeps its phase, serves its tool, and records the version that the model knows. */
 import { setImmediate as immediate } from 'node:timers/promises';
 import { defined } from '../core/defined.ts';
 
@@ -11,7 +11,7 @@ import { lastLineOf } from './text.ts';
 export type HandleOptions = {
   readonly id: string;
   readonly uid: string;
-  /** The conversation of the agent. */
+  /** The address of the agent's conversation. */
   readonly address: string;
   /** The value of `about` in the handle's notifications, and of `ToolOutcome.knows`: `handle:build`. */
   readonly about: string;
@@ -32,7 +32,7 @@ export type HandleEvents = {
   owns(handle: Handle, process: { readonly pid: number }): void;
 };
 
-/** How long a tool may take to end after its signal. By default, the tool's processes get SIGKILL after 2 s. */
+/** How long a tool may run after `signal` aborts. By default, the tool's processes get SIGKILL after 2 s. */
 const GIVEN_UP_MS = 10_000;
 
 export class Handle {
@@ -51,7 +51,7 @@ export class Handle {
 
   /** The number of calls that now run, read or await the handle. These calls report a change, so no notification is needed. */
   watchers = 0;
-  /** Increases with each phase. */
+  /** The version of the handle, which grows with each phase. */
   version = 0;
   /** The last version that an answer showed to the model. `shownIn` is the call with that answer. */
   shownVersion = -1;

@@ -1,7 +1,7 @@
 /**
- * Notifies a model of those changes to handles that the model has not read. Rules:
- * - A change that an answer reports causes no notification. While a call fetches or awaits a handle, notifications about that
- *   handle are held back. If the call is interrupted and gets no answer, the notification is queued.
+ * Notifies the model of changes to handles that the model has not read. Rules:
+ * - A change that an answer reports causes no notification. While a call fetches or awaits a handle, the herald queues no
+ *   notification about that handle. If the call is interrupted and gets no answer, the herald queues the notification.
  * - Each state causes at most one notification. If a handle seemed to wait and continued by itself, its next guessed waits cause
  *   no notification until a call reads the handle. A question that the tool itself asks is not a guessed wait.
  * - If an answer reports a change whose notification is open, the carrier of that answer closes the notification as known
@@ -67,8 +67,8 @@ export class Herald {
   }
 
   /**
-   * Queues a notification about a handle if the model needs one. Called when the handle has a new phase, when a call no longer
-   * watches the handle, and to retry.
+   * Queues a notification about a handle if the model needs the notification. Called when the handle has a new phase, when a
+   * call no longer watches the handle, and to retry.
    */
   consider(handle: Handle): void {
     const { inbox } = this.#deps;
@@ -108,7 +108,7 @@ export class Herald {
     });
   }
 
-  /** Withdraws the notification about a wait: the question is answered, or the handle continued by itself. */
+  /** Withdraws the notification about a wait, because the question is answered or the handle continued by itself. */
   resumed(handle: Handle): void {
     this.#unsaid.delete(handle);
     this.#withdraw(handle, 'it continued');
@@ -132,8 +132,8 @@ export class Herald {
   }
 
   /**
-   * Called when the answers of all calls except these are recorded. The stopped handles in the recorded answers then need neither
-   * a ledger entry nor a notification. Also retries failed notifications.
+   * Removes the ledger entries and withdraws the notifications of stopped handles whose answers are recorded. `callIds` are the
+   * calls whose answers are not recorded yet. Also retries failed notifications.
    */
   settle(callIds: ReadonlySet<string>): void {
     for (const handle of this.#unsettled) {

@@ -1,4 +1,4 @@
-/** Background tools: handles, the tool `await`, processes and terminals, the built-in tool `run`. */
+/** Provides background tools: handles, the tool `await`, processes and terminals, the built-in tool `run`. */
 export { HandleRegistry, handleRegistry } from './registry.ts';
 export type { HandleRegistryOptions, HandleSettings } from './registry-options.ts';
 export type { HandleView } from './answers.ts';

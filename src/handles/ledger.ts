@@ -2,8 +2,8 @@
  * Keeps a small file for the recovery after a crash. The file names the handles that a crash loses, the processes to end, and
  * the notifications that are not queued yet.
  *
- * Each change writes the whole file and renames it into place. Only the conversation's agent writes the file. A failed write does
- * not stop the handles: they continue, and the next change writes the file again.
+ * Each change writes the whole file and renames it into place. Only the conversation's agent writes the file. After a failed
+ * write, the handles continue, and the next change writes the file again.
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ export class Ledger {
   #entries = new Map<string, LedgerEntry>();
   #isBehind = false;
 
-  /** `onTrouble` gets the error of a failed write, once until a write succeeds. */
+  /** `onTrouble` gets only the first error of consecutive failed writes. */
   constructor(folder: string, onTrouble: (error: unknown) => void) {
     this.#folder = folder;
     this.#onTrouble = onTrouble;

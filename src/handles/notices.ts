@@ -89,7 +89,7 @@ export const contentNotice = (handle: Handle, nth: number, lastLine: string | un
 /** The reason for the end of a handle whose agent ended. */
 export const LOST = 'lost when its agent ended';
 
-/** Returns the notice of a handle that was lost in a crash. `ended`: its process still ran and has been ended now. */
+/** Returns the notice of a handle that was lost in a crash. `ended`: Earpiece found the handle's process running and ended it. */
 export const lostNotice = (subject: Subject, ended: boolean): Notice =>
   notice(subject, 'stopped', {
     type: 'tool.failed',

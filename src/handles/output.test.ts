@@ -27,7 +27,7 @@ describe('the output of a process', () => {
     expect(output([]).text(100)).toBe('');
     expect(output(['one\n', 'two']).text(100)).toBe('one\ntwo');
     expect(output(['one\n', 'two']).lines).toBe(2);
-    // The text is longer than the kept end (128 KiB), but the kept beginning and the kept end together contain all of it.
+    // The text is longer than the kept end (128 KiB), but the kept beginning and the kept end together contain the whole text.
     const long = numbers(25_000);
     expect(output([long]).text(200_000)).toBe(long);
   });
@@ -61,7 +61,7 @@ describe('the output of a process', () => {
     expect(await all.read({ from: -2 }, 100)).toEqual({ content: '50000\nunfinished', range: 'lines 50,000–50,001 of 50,001' });
     expect(await all.read({ from: -999_999, lines: 1 }, 100)).toMatchObject({ content: '1\n' });
     expect(await all.read({ from: 60_000 }, 100)).toEqual({ content: '', range: 'the output ends at line 50,001' });
-    // The answer holds as many whole lines as fit.
+    // The answer contains as many whole lines as fit.
     expect(await all.read({ from: 1, lines: 1_000 }, 7)).toEqual({ content: '1\n2\n3\n', range: 'lines 1–3 of 50,001' });
   });
 

@@ -1,6 +1,6 @@
 /**
- * Keeps the output of a process: in a file up to a limit, and its beginning and end in memory. Writes are synchronous, which
- * keeps the order and needs no queue. Writing 64 KB to the page cache takes about 20 µs.
+ * Keeps the output of a process: up to 64 MiB (default) in a file, and its beginning and end in memory. Synchronous writes keep
+ * the order without a queue. Writing 64 KB to the page cache takes about 20 µs.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -8,7 +8,10 @@ import type { Range, Reading } from './stateful-tool.ts';
 import { lastLineOf, readable } from './text.ts';
 
 export type OutputOptions = {
-  /** The file, made with mode 0600 at the first byte. If undefined, only the beginning and the end of the output are kept. */
+  /**
+   * The path of the file, which is created with mode 0600 at the first byte. If undefined, only the beginning and the end of
+   * the output are kept.
+   */
   readonly path?: string;
   /** The largest size of the file, in bytes. Default 64 MiB. */
   readonly maxBytes?: number;
@@ -77,7 +80,7 @@ export class Output {
     return text.slice(text.lastIndexOf('\n') + 1);
   }
 
-  /** Returns the output. The middle is cut out of output that is longer than `maxChars` or than the 160 KiB in memory. */
+  /** Returns the output. Cuts the middle out of output that is longer than `maxChars` or than the 160 KiB in memory. */
   text(maxChars: number): string {
     const head = Buffer.concat(this.#head);
     const tail = this.#tailBuffer();
@@ -131,7 +134,7 @@ export class Output {
       for (let done = 0; done < room;) done += writeSync(this.#file, chunk, done, room - done);
       this.#onDisk += room;
     } catch (error) {
-      // A full disk does not stop the process, because memory still holds the beginning and the end.
+      // A full disk does not stop the process, because the beginning and the end are still in memory.
       this.#trouble = (error as Error).message;
     }
   }
@@ -144,7 +147,7 @@ export class Output {
     }
     this.#tail.push(chunk.length > TAIL_BYTES ? Buffer.from(chunk.subarray(-TAIL_BYTES)) : chunk);
     this.#tailBytes += Math.min(chunk.length, TAIL_BYTES);
-    // From time to time, the chunks are copied into one chunk, so that no slice keeps a large chunk in memory.
+    // A slice keeps its whole chunk in memory, so more than 512 chunks, or more than twice the kept bytes, are copied into one.
     if (this.#tailBytes > 2 * TAIL_BYTES || this.#tail.length > 512) this.#tailBuffer();
   }
 
@@ -187,7 +190,7 @@ export class Output {
     return offset;
   }
 
-  /** Reads bytes, from memory if possible. Empty after the end, and for output that was not kept. */
+  /** Reads bytes, from memory if possible. Returns no bytes after the end of the output, or if the bytes were not kept. */
   async #bytesAt(from: number, length: number): Promise<Buffer> {
     const tail = this.#tailBuffer();
     const tailStart = this.#bytes - tail.length;

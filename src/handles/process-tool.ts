@@ -1,6 +1,6 @@
 /**
  * Makes stateful tools that run a shell command, with pipes or in a terminal. `run` is such a tool, and a program may make
- * others.
+ * further tools.
  */
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
@@ -15,8 +15,8 @@ import { ToolFailure, type Ending } from './state.ts';
 import { lastLineOf } from './text.ts';
 
 /**
- * The command to run. The command is ended after `timeoutMs`, or after `callTimeoutMs` if a call still waits for the command.
- * With `stdin`, the command accepts input without a terminal.
+ * The command to run. Earpiece ends the command after `timeoutMs`, or after `callTimeoutMs` if a call still waits for the
+ * command. With `stdin`, the command accepts input without a terminal.
  */
 export type CommandLine = {
   readonly command: string;
@@ -84,7 +84,7 @@ export function processTool(options: ProcessToolOptions): StatefulTool {
       const shared = {
         ...line,
         ...limits,
-        // A program may choose for whom its commands ask for notifications, but each command acts for its agent.
+        // A program may set another `EARPIECE_ADDRESS` for its commands, but each command still acts for its agent.
         env: { EARPIECE_ADDRESS: handle.address, ...line.env, [HANDLE_OF_VARIABLE]: handle.address },
         mark: handle.uid,
         // A background process may outlive a crash. The conversation's next run ends such a process and reports the end.

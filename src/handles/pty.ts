@@ -156,7 +156,7 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
         const needed = received <= echo ? FIRST_MS : looksLikePrompt(screen.cursorLine()) ? promptMs : settleMs;
         const left = Math.max(needed - (performance.now() - lastAt), ahead > 0 ? 5 : 0);
         if (left <= 0) break;
-        // Waits in steps, because new output changes the remaining time.
+        // The loop waits in steps, because new output changes the remaining time.
         await Promise.race([sleep(Math.min(left, settleMs)), ended]);
       }
       // The timer for prompts may fire at the same moment. Check for a prompt now, so that the answer says `waiting` and not

@@ -8,7 +8,7 @@ import type { Ledger, LedgerEntry } from './ledger.ts';
 import { lostNotice, type Notice } from './notices.ts';
 import { endSession, markOfProcess, membersOf } from './sessions.ts';
 
-/** A lost handle. `ended`: its process was still running and was ended now. */
+/** A lost handle. `ended`: Earpiece found the handle's process running and ended it. */
 export type Recovered = { readonly uid: string; readonly id: string; readonly tool: string; readonly ended: boolean };
 
 export type RecoverDeps = {
@@ -23,12 +23,15 @@ export type RecoverDeps = {
   readonly trouble: (error: unknown) => void;
 };
 
-/** How long outputs are kept after a crash. Outputs may contain secrets, so `recoverHandles` deletes those older than a day. */
+/**
+ * How long outputs are kept after a crash. Outputs may contain secrets, so `recoverHandles` deletes outputs that are older than
+ * a day.
+ */
 const KEEP_MS = 24 * 3_600_000;
 
 /**
- * Ends the processes of the lost handles, and returns the background handles that were running. Must be called once. Queues the
- * notifications about these handles, and about handles that had ended without a notification.
+ * Ends the processes of the lost handles, and returns the background handles that were running. Call this function once. Queues
+ * the notifications about these handles, and about handles that had ended without a notification.
  */
 export async function recoverHandles(deps: RecoverDeps): Promise<readonly Recovered[]> {
   const lost: Recovered[] = [];
@@ -61,7 +64,7 @@ export const ownedProcess = (pid: number): { pid: number; startedAt: string } =>
 const isOfAnotherAgent = (entry: LedgerEntry, self: Owner): boolean => {
   const { owner } = entry;
   const mine = owner.machine === self.machine && owner.pid === self.pid && owner.startedAt === self.startedAt;
-  // A process on another machine cannot be checked from here, so it is not ended.
+  // Earpiece cannot check a process on another machine, so the process is not ended.
   return !mine && isAlive(owner) !== false;
 };
 

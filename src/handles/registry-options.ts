@@ -22,16 +22,16 @@ export type HandleSettings = {
   readonly tools: readonly StatefulTool[];
   /** The address of the conversation to notify: `project/agent#conversation`. */
   readonly address: string;
-  /** A folder for this conversation alone, with mode 0700. The folder holds outputs and the ledger of handles. */
+  /** A folder for this conversation alone, with mode 0700. The folder contains outputs and the ledger of handles. */
   readonly folder: string;
   /** Called when a handle begins, changes or ends. */
   readonly onChange?: (view: HandleView) => void;
   /** Called with errors outside of the handles, such as errors of the inbox or the log. Default: a warning of the process. */
   readonly onTrouble?: (error: unknown) => void;
   /**
-   * Whether to withdraw a notification before the answer that reports the same change is recorded. Set this for a host that does
-   * not pass `ToolOutcome.knows` to its carrier. A crash between withdrawal and record then loses the notification. Default
-   * false.
+   * Whether to withdraw a notification before the answer that reports the same change is recorded. Set this option for a host
+   * that does not pass `ToolOutcome.knows` to its carrier. A crash between withdrawal and record then loses the notification.
+   * Default false.
    */
   readonly withdrawAtOnce?: boolean;
 };

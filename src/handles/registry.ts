@@ -1,5 +1,5 @@
 /**
- * The handles of one conversation: background tools that its model has started and named.
+ * Keeps the handles of one conversation: the background tools that the model has started and named.
  *
  * ```ts
  * const handles = handleRegistry({ inbox, address: 'shop/coder#main', folder, tools: [runTool({ cwd })] });
@@ -142,9 +142,9 @@ export class HandleRegistry implements AsyncDisposable {
   }
 
   /**
-   * Handles the end of a turn. Call this when the turn is about to end. For each active background handle, the model is asked, or
-   * the handle is awaited or ended, as its tool defines. `again` is true if a handle that the model chose to wait for has
-   * stopped. The notification of that handle needs another cycle.
+   * For each active background handle, asks the model, waits for the handle or ends the handle, as its tool defines. Call this
+   * method when the turn is about to end. `again` is true if a handle that the model chose to wait for has stopped. The
+   * notification of that handle needs another cycle.
    */
   async endOfTurn(options: TurnEndOptions = {}): Promise<TurnEnd> {
     this.#herald.settle(new Set());
@@ -165,9 +165,9 @@ export class HandleRegistry implements AsyncDisposable {
 
   /**
    * Recovers after a crash of the conversation's last agent. Reports the background handles of that agent as lost. Ends a
-   * handle's processes only if their process ids do not belong to other processes now. Call this once, before the first tool
-   * call. `answered` returns whether the transcript has the answer of a call. If such an answer reported the end of a handle, no
-   * notification repeats the end. Without `answered`, the model may read the end twice.
+   * handle's processes only if their process ids do not belong to other processes now. Call this method once, before the first
+   * tool call. `answered` returns whether the transcript has the answer of a call. If such an answer reported the end of a
+   * handle, no notification repeats the end. Without `answered`, the model may read the end twice.
    */
   async recover(options: { readonly answered?: (callId: string) => boolean } = {}): Promise<readonly Recovered[]> {
     const recovered = await recoverHandles({

@@ -14,8 +14,8 @@ export type RunOptions = Pick<ProcessToolOptions, 'maxChars' | 'maxOutputBytes' 
   readonly passEnv?: readonly string[];
   readonly shell?: string;
   /**
-   * The time limit of a command in the foreground, unless the call sets one. Default 300 s. A command in the background has a
-   * limit only if the call sets one.
+   * The time limit of a command in the foreground, unless the call sets another limit. Default 300 s. A command in the
+   * background has only the limit that the call sets.
    */
   readonly timeoutSecs?: number;
   readonly onTurnEnd?: OnTurnEnd;

@@ -1,4 +1,4 @@
-/** The screen of a terminal, emulated by xterm.js without a window. */
+/** Emulates the screen of a terminal with xterm.js, without a window. */
 import type * as Headless from '@xterm/headless';
 import { ToolFailure } from './state.ts';
 

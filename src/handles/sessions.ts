@@ -20,7 +20,7 @@ export const MARK = HANDLE_VARIABLE;
 export const GRACE_MS = 2_000;
 const KILLED_MS = 1_000;
 
-/** Returns the living processes of a session, without zombies. Outside of Linux, only the processes of its first group. */
+/** Returns the living processes of a session, without zombies. Outside of Linux, returns only the first group. */
 export function membersOf(session: number): readonly Member[] {
   return process.platform === 'linux' ? fromProc(session) : fromPs(session);
 }

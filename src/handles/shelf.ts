@@ -14,7 +14,7 @@ export class Shelf {
   readonly #uses = new Map<string, number>();
   #made = 0;
 
-  /** `used` holds the names of handles from before a restart. A new handle with such a name gets another `about`. */
+  /** `used` contains the names of handles from before a restart. A new handle with such a name gets another `about`. */
   constructor(used: Iterable<string>) {
     for (const id of used) this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
   }

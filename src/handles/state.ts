@@ -1,5 +1,5 @@
 /**
- * The states of a handle.
+ * Defines the states of a handle.
  *
  * ```
  * running → waiting → running (after an answer, or by itself) … → stopped

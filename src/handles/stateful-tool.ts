@@ -40,7 +40,7 @@ export type Input = { readonly text: string; readonly keys: readonly string[]; r
 export type StatefulTool = {
   readonly name: string;
   readonly description: string;
-  /** The arguments of a spawn and of a one-shot call. Must not use the names in {@link RESERVED}. */
+  /** The arguments of a spawn and of a one-shot call. The parameters must not have the names in {@link RESERVED}. */
   readonly parameters: { readonly properties: Readonly<Record<string, Json>>; readonly required?: readonly string[] };
   /** The actions of the tool's handles in addition to `spawn`. Default: `fetch` and `abort`. */
   readonly actions?: readonly Exclude<Action, 'spawn'>[];
@@ -69,7 +69,7 @@ export type StatefulTool = {
   run(args: Args, handle: HandleSide): Promise<string | Ending>;
 };
 
-/** A handle as its tool sees it. */
+/** The interface of a handle for its tool. */
 export interface HandleSide {
   /** The model's name for the handle. */
   readonly id: string;
@@ -100,8 +100,8 @@ export interface HandleSide {
   waiting(question: string): void;
   resumed(): void;
   /**
-   * Registers functions to read the handle, to give it input, and to wait until it is steady. Call this in `run`, before the
-   * first `await` of the function.
+   * Registers functions to read the handle, to give it input, and to wait until it is steady. Call this method in `run`, before
+   * the first `await` of the function.
    */
   serve(serves: Serves): void;
   /** Registers the handle's process, so that the next run can end the process after a crash of the agent. */

@@ -17,7 +17,7 @@ export type Tool = {
   /**
    * Runs the tool. The arguments are JSON, but not checked. For a mistake of the model, return an outcome with `isError`. A
    * thrown error becomes such an outcome. The function should end soon after `signal` aborts: Earpiece ignores an outcome that
-   * comes more than 250 ms later.
+   * arrives more than 250 ms later.
    */
   execute(args: Json, call: ToolCall): Promise<ToolOutcome>;
 };

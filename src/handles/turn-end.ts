@@ -1,11 +1,11 @@
 /**
  * At the end of a turn, treats each active background handle as its tool defines.
  *
- * - `inquire`: the model is asked whether to wait for the handle, abort it, or leave it running. A wait lasts up to
- *   `turnEndSecs`, and adds a cycle if the handle stops.
- * - `await`: the handle is awaited for up to `turnEndSecs` and then aborted. The handle's notification is delivered at the start
- *   of the next turn.
- * - `abort`: the handle is aborted.
+ * - `inquire`: the model chooses whether to wait for the handle, abort it, or leave it running. A wait lasts up to
+ *   `turnEndSecs` (default 60 s), and adds a cycle if the handle stops.
+ * - `await`: Earpiece waits for the handle up to `turnEndSecs`, and then aborts it. The handle's notification is delivered at the
+ *   start of the next turn.
+ * - `abort`: Earpiece aborts the handle.
  */
 import type { Draft } from '../core/records.ts';
 import { within } from './process.ts';
@@ -15,7 +15,7 @@ import type { Handle } from './handle.ts';
 export const TURN_END_ANSWERS = ['wait', 'abort', 'leave'] as const;
 export type TurnEndAnswer = (typeof TURN_END_ANSWERS)[number];
 
-/** The recorded question. The field `question` holds all data for an answer. */
+/** The recorded question. The field `question` contains all data for an answer. */
 export type Inquiry = {
   readonly id: string;
   readonly source: { readonly source: 'tool'; readonly name: string };

@@ -30,8 +30,8 @@ export interface Watchdog {
 }
 
 /**
- * Starts a process that ends the command if this process dies. Call this before the command starts, so that the command is always
- * watched. Without `/bin/sh`, the command is not watched.
+ * Starts a process that ends the command if this process dies. Call this function before the command starts, so that the
+ * command is always watched. Without `/bin/sh`, the command is not watched.
  */
 export function watchdog(): Watchdog {
   const shell = spawn('/bin/sh', ['-c', SCRIPT], {

@@ -36,8 +36,8 @@ export type Place = {
   /** The state file of the Earpiece terminal in which the host runs. */
   readonly terminal?: string | undefined;
   /**
-   * Throws if the caller must not act for this conversation: its address, and its presence if the conversation is known. Default:
-   * the caller may act for each conversation.
+   * Throws if the caller must not act for the conversation with this address. `known` is the presence of a known conversation.
+   * Default: the caller may act for each conversation.
    */
   readonly mayAct?: (address: string, known: Presence | undefined) => void;
 };

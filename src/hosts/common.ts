@@ -1,4 +1,4 @@
-/** The hook formats that several agents share with Claude Code. */
+/** Reads and makes the hook formats that several agents share with Claude Code. */
 import { defined } from '../core/defined.ts';
 import type { HookCall, Printed } from './host.ts';
 import { SILENT } from './host.ts';

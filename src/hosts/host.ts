@@ -1,5 +1,6 @@
 /**
- * The types that describe a coding agent. A host with hooks has a table of its events and of the formats of Earpiece's answers.
+ * Defines the types that describe a coding agent. A host with hooks has a table of its events and of the formats of Earpiece's
+ * answers.
  */
 import type { ContactPoint } from '../core/records.ts';
 import type { Process, Proof } from '../inbox/index.ts';
@@ -72,7 +73,7 @@ export interface Host {
 export type Transcript = {
   /**
    * Returns a function that tests whether the model has read a text since `since` (epoch ms). Only the end of the file is read.
-   * Undefined if the file cannot be read.
+   * Returns undefined if the file cannot be read.
    */
   givenSince(file: string, since: number): ((text: string) => boolean) | undefined;
   /** Returns the path of the transcript of `session`. `file` is the transcript of another session. */

@@ -1,5 +1,6 @@
 /**
- * The moments of a coding agent's work and Earpiece's answers, independent of the host. Each host has its own formats for both.
+ * Defines the moments of a coding agent's work and Earpiece's answers, independent of the host. Each host has its own formats for
+ * both.
  */
 import type { CarrierId, Owner } from '../core/records.ts';
 import type { CallResult } from '../inbox/index.ts';

@@ -32,8 +32,8 @@ const isName = (session: string): boolean => /^[\w-]{1,100}$/.test(session);
 export type Changed = { readonly database: number; readonly wal: number | undefined };
 
 /**
- * Returns the times of the database, or undefined if there is no database or its last change is too recent for a quiet mark. Call
- * this before reading the database.
+ * Returns the times of the database; undefined if there is no database or its last change is too recent for a quiet mark. Call
+ * `settledSince` before reading the database.
  */
 export function settledSince(database: string, now: number): Changed | undefined {
   const [main, wal] = [database, `${database}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs);

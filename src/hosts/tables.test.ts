@@ -1,6 +1,6 @@
 /**
  * Tests the tables of the hosts other than Claude Code. The inputs are shortened, and come from the host itself or from its
- * documentation. The expected outputs are those that the host reads.
+ * documentation. The expected outputs have the format that the host reads.
  */
 import { describe, expect, it } from 'vitest';
 import type { CallResult } from '../inbox/index.ts';

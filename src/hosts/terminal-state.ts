@@ -1,6 +1,6 @@
 /**
- * The state of a coding agent in an Earpiece terminal (`earpiece in`). The agent's hooks write the state to a file whose path is
- * in their environment. The terminal reads the file before it types.
+ * Writes and reads the state of a coding agent in an Earpiece terminal (`earpiece in`). The agent's hooks write the state to a
+ * file whose path is in their environment. The terminal reads the file before it types.
  */
 import { lstatSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
@@ -25,7 +25,7 @@ export type TerminalState = {
 
 /**
  * Writes the state, and never throws: without the file, the terminal types nothing. An existing file is replaced only if it is
- * empty or holds such a state, because the path comes from the environment.
+ * empty or contains such a state, because the path comes from the environment.
  */
 export function noteState(
   path: string,

@@ -39,7 +39,7 @@ export interface Context {
   /** The agent whose command started this process. Undefined if no agent's command started the process. */
   readonly speaker: InsideAgent | undefined;
   readonly companions: readonly Companion[];
-  /** Which clocks agree with the clock of this process. */
+  /** Checks which clocks agree with the clock of this process. */
   readonly witnesses: Witnesses;
   readonly leases: LeaseEnds;
   readonly limit: OpenLimit;

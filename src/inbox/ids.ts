@@ -26,7 +26,7 @@ function timeHead(time: number): string {
   return head;
 }
 
-/** Random bytes for many ids, because one system call for each id would cost more than the rest of the work. */
+/** The pool has random bytes for many ids, because one system call for each id would cost more than the rest of the work. */
 const pool = new Uint8Array(4_000);
 let used = pool.length;
 

@@ -1,6 +1,6 @@
 /**
- * The inbox queues, delivers and withdraws notifications. For this, the inbox gathers facts, calls the plan of `core`, renders
- * the view and appends to the store.
+ * The inbox queues, delivers and withdraws notifications. For each carrier, the inbox gathers facts, calls the plan of `core`,
+ * renders the view and appends to the store.
  */
 import { conversationId, logOf, MAIN, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -56,7 +56,7 @@ export type InboxDeps = {
   readonly lines?: LineRenderer;
   /** Other data that an heir takes over from an ended conversation. */
   readonly companions?: readonly Companion[];
-  /** The agent whose command started this process. Everything that this process queues counts as the agent's. */
+  /** The agent whose command started this process. Each notification that this process queues counts as the agent's. */
   readonly speaker?: InsideAgent | undefined;
 };
 
@@ -65,7 +65,7 @@ type Place = { readonly log: LogKey; readonly id: ConversationId };
 /** Loads the code of `why` at its first use, or earlier if `loadAhead` is called. */
 export const loadWhy = async (): Promise<{ readonly explain: typeof explain }> => import('./why/why.ts');
 
-/** Loads the code that records early refusals, at the first of them. */
+/** Loads the code that records early refusals, at the first early refusal. */
 export const loadEarly = async (): Promise<{ readonly recordEarly: typeof recordEarly }> =>
   import('./conversation/early-refusal.ts');
 
@@ -78,7 +78,7 @@ export class Inbox implements Logs, AsyncDisposable {
   readonly lines: LineRenderer | undefined;
   readonly speaker: InsideAgent | undefined;
   readonly companions: readonly Companion[];
-  /** Which clocks agree with the clock of this process. */
+  /** Checks which clocks agree with the clock of this process. */
   readonly witnesses: Witnesses;
   readonly leases = new LeaseEnds();
   readonly limit: OpenLimit;
@@ -274,7 +274,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return activeOnes(this, query);
   }
 
-  /** Returns a page of agents like the store, but without the expired notifications that the store still counts as open. */
+  /** Returns a page of agents like `Store.agents`, but without the expired notifications that the store still counts as open. */
   async agents(query: Parameters<Store['agents']>[0]): Promise<readonly AgentOverview[]> {
     const found = await this.store.agents(query);
     this.#openNow ??= new (await import('./open-now.ts')).OpenNow(this);
@@ -332,8 +332,8 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Does the housekeeping that each long-lived process does from time to time. Closes expired notifications, releases leases that
-   * have ended or whose owner is dead, finishes interrupted fan-outs, and prunes at most once a day.
+   * Does the regular housekeeping of a long-lived process. Closes expired notifications, releases leases that have ended or whose
+   * owner is dead, finishes interrupted fan-outs, and prunes at most once a day.
    */
   sweep(): Promise<Swept> {
     return sweep(this, () => this.prune());

@@ -1,20 +1,22 @@
-/** Takes expired notifications off the counts of an agent's overview. A store counts an expired item as open until a sweep. */
+/**
+ * Subtracts expired notifications from the counts of an agent's overview. A store counts an expired item as open until a sweep.
+ */
 import type { LogKey } from '../core/address.ts';
 import { endOf } from '../core/clocks.ts';
 import { LEVELS } from '../core/notification.ts';
 import type { AgentOverview } from '../core/ports.ts';
 import type { Context } from './context.ts';
 
-/** The maximum number of read items for one agent. Later items count as open until a sweep. */
+/** The maximum number of items that are loaded for one agent. Further items count as open until a sweep. */
 const MAX_ITEMS = 1_000;
-/** After this time, the open items of an agent are read again, even if its counts have not changed. */
+/** After this time, the open items of an agent are loaded again, even if its counts have not changed. */
 const KEPT_MS = 60_000;
 const MAX_LOOKS = 10_000;
 
 type Look = {
-  /** The counts of the store at the time of the look. */
+  /** The counts of the store when the items were loaded. */
   readonly counts: string;
-  /** The time at which the next of the read items expires, or at which the look is too old. */
+  /** When the next loaded item expires, or when the items must be loaded again. */
   readonly until: number;
   readonly expired: AgentOverview['open'];
   /** The time of the oldest item that has not expired. */
@@ -22,8 +24,8 @@ type Look = {
 };
 
 /**
- * Corrects overviews, and remembers each look at the items of an agent. So a list that a program polls reads the items of an
- * agent again only after a change, after an expiry, and once a minute.
+ * Corrects overviews, and caches the loaded items of each agent. So a list that a program polls loads an agent's items again only
+ * after a change, after an expiry, and once a minute.
  */
 export class OpenNow {
   readonly #store: Context['store'];

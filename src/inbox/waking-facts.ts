@@ -9,7 +9,7 @@ const WAKE_RECORDS = 1_000;
 /** The notifications that have woken the agent, and the times of the wakes. These notifications do not wake the agent again. */
 export type EarlierWakes = { readonly ids: Set<NotificationId>; readonly at: number[] };
 
-/** Reads the newest wakes of the conversation, of each process. */
+/** Reads the newest wakes of the conversation, by any process. */
 export async function earlierWakes({ id, inbox: { store }, log }: Conversation): Promise<EarlierWakes> {
   const woken = await store.read({ log, conversation: id, types: ['agent_woken'], newestFirst: true, limit: WAKE_RECORDS });
   return {

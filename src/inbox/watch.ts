@@ -4,7 +4,7 @@ import type { Stored } from '../core/records.ts';
 export type WatchQuery = Omit<ReadQuery, 'limit' | 'newestFirst' | 'seqs'> & { readonly signal?: AbortSignal };
 
 const PAGE = 500;
-/** How often the log is read even without a wake-up, because wake-ups are only hints. */
+/** The longest wait for a wake-up before the next read of the log. A wake-up is only a hint. */
 const POLL_EVERY_MS = 5_000;
 
 /**

@@ -57,7 +57,7 @@ describe("a user's pattern", () => {
   });
 
   it.each([
-    ['(', 'the pattern is not a regular expression (missing closing ))'],
+    ['(', 'the pattern is not a regular expression of RE2 (missing closing )); correct the pattern'],
     ['x*', 'the pattern matches the empty text, and so every text; write + instead of *'],
     ['x'.repeat(1001), 'the pattern has 1001 characters; write at most 1000'],
   ])('%s is refused, and the error names the problem', (source, problem) => {

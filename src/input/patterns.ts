@@ -80,7 +80,7 @@ function compile(source: string): PatternRead {
       .replace('error parsing regexp: ', '')
       .replace(`: \`${source}\``, '')
       .replaceAll('`', '"');
-    return problem(`the pattern is not a regular expression (${said})`);
+    return problem(`the pattern is not a regular expression of RE2 (${said}); correct the pattern`);
   }
 }
 
@@ -112,7 +112,7 @@ function repeats(source: string): number {
   return sum;
 }
 
-/** The white space of JavaScript, which has more characters than that of RE2. */
+/** The white space of JavaScript, which includes more characters than the white space of RE2. */
 const SPACES = String.raw`\t\n\v\f\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
 
 /** Rewrites syntax that the two engines spell differently, or to which they give different meanings. */

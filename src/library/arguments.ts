@@ -169,7 +169,7 @@ export function reading<T>(call: string, path: string, work: () => T): T {
   }
 }
 
-/** The error for a value whose getter, Proxy or `toJSON` throws. The error names the value. */
+/** Makes the error for a value whose getter, Proxy or `toJSON` throws. The error names the value. */
 function readable(call: string, path: string, error: unknown): EarpieceError {
   if (error instanceof EarpieceError) return error;
   const why = error instanceof Error ? error.message : String(error);
@@ -218,7 +218,7 @@ function notJson(value: unknown): string | undefined {
   return value instanceof Map || value instanceof Set ? `is a ${value.constructor.name}` : undefined;
 }
 
-/** Returns the value that JSON writes; for a date, this is its text. */
+/** Returns the value that JSON writes, such as the text of a date. */
 const toJson = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function'
     ? (value.toJSON as () => unknown)()

@@ -1,4 +1,4 @@
-/** The conversation of the library, for the program that runs its loop. */
+/** Delivers notifications in one conversation, for the program that runs the agent's loop. */
 import { defined } from '../core/defined.ts';
 import {
   CONTACT_POINTS,
@@ -191,8 +191,8 @@ export class Conversation {
   }
 
   /**
-   * Records that all tool calls of one answer have ended; call this before the next model request. Earlier refusals then count as
-   * read.
+   * Records that all tool calls of one answer have ended. Call this method before the next model request. Earlier refusals then
+   * count as read.
    */
   async batchEnded(): Promise<void> {
     await this.#goOn();
@@ -200,12 +200,12 @@ export class Conversation {
   }
 
   /**
-   * Checks the gate; call this before each tool call. While an interrupt is unread, returns the text to send instead of running
-   * the tool. Returns undefined if the tool may run. An interrupt usually counts as read at the next `userMessage` or
-   * `batchEnded`, at a confirmed answer of `notifications`, or at a call that begins at least 1 s after the last refusal. A
-   * `pause` refuses all calls until a person resumes the agent, or until the pause is withdrawn or expires. The process may die
-   * within 2 s of the first refusal, before another call of this object. In that case, the next process gets the interrupt again,
-   * marked as repeated.
+   * Checks the gate. Call this method before each tool call. While an interrupt is unread, returns the text to send instead of
+   * running the tool. Returns undefined if the tool may run. An interrupt usually counts as read at the next `userMessage` or
+   * `batchEnded`, or at a confirmed answer of `notifications`. A call of `refuse` at least 1 s after the last refusal has the
+   * same effect. A `pause` refuses all calls until a person resumes the agent, or until the pause is withdrawn or expires. The
+   * process may die within 2 s of the first refusal, before another call of this object. In that case, the next process gets the
+   * interrupt again, marked as repeated.
    */
   async refuse(tool: string): Promise<Refusal | undefined> {
     checkName('refuse', 'the name of the tool', tool);

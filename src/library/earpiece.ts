@@ -1,4 +1,4 @@
-/** The main object of the library, which combines an inbox, its bus and its tasks. */
+/** Provides the main object of the library, which combines an inbox, its bus and its tasks. */
 import { logOf } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
@@ -149,7 +149,7 @@ export class Earpiece implements AsyncDisposable {
     );
   }
 
-  /** Returns how far a notification got. With `until`, waits for that receipt. Throws `not_found` for an unknown id. */
+  /** Returns the receipt of a notification. With `until`, waits for that receipt. Throws `not_found` for an unknown id. */
   async receipt(id: string, options: ReceiptOptions = {}): Promise<ReceiptState> {
     checkText('receipt', 'the id', id);
     check('receipt', options, RECEIPT);
@@ -176,7 +176,7 @@ export class Earpiece implements AsyncDisposable {
 
   /**
    * Withdraws one notification by its id, or all open notifications with a key. A delivered interrupt with this id or key no
-   * longer holds the gate up. In a command of an agent, the agent's name replaces `by`.
+   * longer keeps the gate up. In a command of an agent, the agent's name replaces `by`.
    */
   async withdraw(
     from: string,
@@ -267,7 +267,7 @@ export class Earpiece implements AsyncDisposable {
 
   /**
    * Closes expired notifications, releases leases that have ended or whose owner is dead, finishes interrupted sends to a project,
-   * and prunes at most once a day. Call this about once a minute in a long-lived process.
+   * and prunes at most once a day. Call this method about once a minute in a long-lived process.
    */
   async sweep(): Promise<void> {
     await this.#inbox.sweep();

@@ -1,4 +1,4 @@
-/** The events of one `Earpiece`, which subscribers turn into notifications. */
+/** Emits events, which subscribers turn into notifications. */
 import type { Emitted, EventInput } from '../core/event.ts';
 import type { Subscriber, SubscriberProblem } from '../bus/index.ts';
 import type { LoadedInbox } from '../loaded-inbox.ts';

@@ -1,4 +1,4 @@
-/** The library is the public API for programs, and hides the rest of this package. */
+/** Exports the public API for programs, and hides the rest of this package. */
 export { Earpiece, openEarpiece, type Active, type OpenOptions, type ReceiptOptions } from './earpiece.ts';
 export {
   Conversation,

@@ -17,7 +17,7 @@ export function mustBeOpen(inbox: object): void {
     throw new EarpieceError('store_unavailable', 'this Earpiece is closed: call openEarpiece() again', { retryable: false });
 }
 
-/** The inbox of an `Earpiece`. Throws `bad_argument` for an object that this package's `openEarpiece` did not make. */
+/** Returns the inbox of an `Earpiece`. Throws `bad_argument` for an object that this package's `openEarpiece` did not make. */
 export function innerOf(ear: object): LoadedInbox {
   const inbox = typeof ear === 'object' && ear !== null ? INBOXES.get(ear) : undefined;
   if (isPromise(ear)) throw bad('earpiece is a promise; await openEarpiece()', 'earpiece');

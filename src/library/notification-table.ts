@@ -1,4 +1,4 @@
-/** The tables with which the objects of producers are checked. */
+/** Defines the tables with which the library checks notifications and events. */
 import { SEVERITIES, type EventInput } from '../core/event.ts';
 import { ACTIONS, LEVELS, MOMENTS, type NotificationInput, type Origin } from '../core/notification.ts';
 import type { Table } from './arguments.ts';

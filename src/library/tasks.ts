@@ -1,4 +1,4 @@
-/** The tasks of one project. */
+/** Creates, lists and changes the tasks of one project. */
 import { TASK_PRIORITIES, TASK_STATUSES, type Task, type TaskActor, type TaskStatus } from '../core/task.ts';
 import type { LoadedInbox } from '../loaded-inbox.ts';
 import { agentOfCommand, Tasks as Inner, type TaskEdit, type TaskInput, type TaskQuery } from '../tasks/index.ts';
@@ -36,7 +36,7 @@ export class Tasks {
   }
 
   /**
-   * Creates a task. `once` is your own name for the task; a second call with the same name returns the first task. In a command
+   * Creates a task. `once` is your own name for the task. A second call with the same name returns the first task. In a command
    * of an agent, this method and each method that changes a task throw `not_trusted` if `by` is a person. The name of the
    * command's agent replaces another agent in `by`.
    */

@@ -9,7 +9,7 @@ import { Spawned, type Command } from './spawned.ts';
 
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 30_000;
-/** If a process ran longer than this, Earpiece restarts the process after only `FIRST_DELAY_MS`. */
+/** If a process ran for more than 10 s, Earpiece restarts it after only `FIRST_DELAY_MS`. */
 const WELL_AFTER_MS = 10_000;
 
 /** How long the process group may run after its stdin has ended. */
@@ -28,7 +28,7 @@ export class ChildServer implements Link {
   readonly #events: LinkEvents;
   #first: Spawned | undefined;
   #child: ChildProcess | undefined;
-  /** The frames since the last write. The next microtask writes these frames to the server's stdin at once. */
+  /** The frames since the last write. The next microtask writes these frames to the server's stdin in one write. */
   #batch: Buffer[] = [];
   #spoke = false;
   #failures = 0;
@@ -88,7 +88,7 @@ export class ChildServer implements Link {
           const said = words.text();
           this.#ended(child, said === undefined ? how : `${how}; its stderr: "${said}"`, startedAt);
         };
-        // Waits for the last output, but not for a helper process that keeps the output open.
+        // The link waits up to 200 ms for the last output, because a helper process may keep the output open.
         const timer = setTimeout(ended, 200);
       },
       closed: () => ended?.(),

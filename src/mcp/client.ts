@@ -1,10 +1,10 @@
 /**
- * A client of one MCP server, for a program that calls the server's tools itself. The client speaks the protocol generation that
+ * Connects a program to one MCP server, whose tools the program itself calls. The client speaks the protocol generation that
  * the server supports. After a restart of the server, the client repeats the handshake. Requests wait up to 5 s for the
  * handshake.
  *
- * States: starting → ready → down (the process ended) → ready again …. A new process that does not accept the handshake fails
- * each request until that process ends. The client has ended for good if the server never worked, or after `close`.
+ * States: starting → ready → down (the process ended) → ready again …. If a new process does not accept the handshake, each
+ * request fails until that process ends. The client has ended for good if the server never worked, or after `close`.
  */
 import { errorFrame, frameOf, messageIn, resultFrame, type Failure, type Frame, type Success } from './frames/frame.ts';
 import { parsed } from './frames/json.ts';
@@ -48,7 +48,7 @@ export class McpClient {
   #generation: Generation | undefined;
   /** Resolves when the server can be used. */
   #ready = open();
-  /** The reason why the server will never answer, if there is one. */
+  /** The reason why the server will never answer. Undefined while the server may answer. */
   #whyEnded: string | undefined;
   /** Whether `#ready` has resolved or rejected. */
   #settled = false;

@@ -1,4 +1,4 @@
-/** The two generations of MCP, and how a client introduces itself in each. */
+/** Defines the two generations of MCP, and the handshake of a client in each generation. */
 import { LEGACY_VERSION, META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS_SINCE } from './frames/protocol.ts';
 
 /** A generation of the protocol. `legacy` begins with `initialize`. In `stateless`, each request names the client. */

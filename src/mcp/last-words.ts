@@ -8,7 +8,7 @@ const MAX_CHARS = 300;
  */
 const MAX_WAITING = 1_048_576;
 
-/** Passes a server's stderr on to this process's stderr, and keeps the end of the output. */
+/** Passes a server's stderr on to this process's stderr, and keeps its last 8,192 bytes. */
 export class LastWords {
   #tail = Buffer.alloc(0);
 

@@ -9,7 +9,7 @@ export interface Link {
    * when the link accepts frames again. A frame is lost if no server runs.
    */
   send(frame: Frame): boolean;
-  /** Stops the server's output, for a client that does not read fast enough. `resume` continues it. */
+  /** Stops the server's output, for a client that does not read fast enough. `resume` continues the output. */
   pause(): void;
   resume(): void;
   /**
@@ -25,7 +25,7 @@ export type StopOptions = { readonly graceMs?: number };
 export type LinkEvents = {
   /** Called with each frame from the server. The bytes of a frame end with a line break. */
   readonly frame: (frame: Frame) => void;
-  /** Called for a frame that is too long to hold. */
+  /** Called for a frame of more than 64 MiB. */
   readonly tooLong: (frame: TooLong) => void;
   /** Called when a server runs again after `down`. The server has lost its earlier state. */
   readonly up: () => void;

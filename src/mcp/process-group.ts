@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * How long a group may run after SIGTERM. Together with `EOF_GRACE_MS` before SIGTERM, this stays below the 2 s that MCP clients
- * allow.
+ * How long a group may run after SIGTERM. Together with `EOF_GRACE_MS` before SIGTERM, the group gets less than the 2 s that MCP
+ * clients allow.
  */
 const TERM_GRACE_MS = 1_500;
 

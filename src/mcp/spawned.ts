@@ -23,7 +23,7 @@ export type SpawnedEvents = {
 };
 
 /**
- * The process of a server, in a separate process group. If the process cannot be started, either the constructor throws or
+ * Runs a server's process in a separate process group. If the process cannot be started, either the constructor throws or
  * `failed` is called. The process may start before its link exists, so that the server starts as early as possible. The events
  * before `listen` are kept for the link.
  */
@@ -42,7 +42,7 @@ export class Spawned {
     });
     this.child = child;
     // Without free file descriptors, the child has no streams, and only `error` is emitted.
-    child.stdin?.on('error', () => {}); // If the process has ended, `close` reports that.
+    child.stdin?.on('error', () => {}); // If the process has ended, `close` reports the end.
     child.stdin?.on('drain', () => this.#tell((events) => events.drain()));
     child.stdout?.on('data', (chunk: Buffer) => this.#tell((events) => events.stdout(chunk)));
     child.stdout?.on('end', () => this.#tell((events) => events.stdoutEnd()));

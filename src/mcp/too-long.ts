@@ -1,4 +1,4 @@
-/** Handles frames that are too long to hold. */
+/** Explains a frame that is too long to pass on, and finds its id. */
 import { MAX_FRAME_BYTES } from './frames/framing.ts';
 
 export function tooLongMessage(who: string, bytes: number): string {

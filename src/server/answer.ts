@@ -7,7 +7,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 
-/** The HTTP adapter's data about a request. Another listener may leave out data that it does not have. */
+/** The HTTP adapter's data about a request. Another listener may omit some of this data. */
 export type Bindings = Partial<HttpBindings> & { readonly direct?: true };
 
 /** The page may load files only from this server, runs no inline script, and is not shown in frames. */

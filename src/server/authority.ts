@@ -25,7 +25,7 @@ export function mustRead(who: Principal, scope: Scope): void {
   if (!mayRead(who, scope)) throw refused(who, `reading ${described(scope)}`);
 }
 
-/** Throws unless the principal may act as a person: talk, stop, withdraw, queue again. */
+/** Throws unless the principal may act as a person: send messages, stop agents, withdraw and requeue notifications. */
 export function mustLead(who: Principal, scope: Scope): void {
   const { project } = whole(scope);
   if (who.kind === 'admin' || (who.kind === 'project' && project === who.project)) return;
@@ -136,7 +136,7 @@ export function mustQueue(who: Principal, to: Address, input: NotificationInput)
  */
 const ownKey = (who: Principal, key: string): string => keyOfSender(key, senderOf(who));
 
-/** The source of the events of a token. */
+/** Returns the source of the events of a token. */
 export const senderOf = ({ id }: Principal): string => `token/${id}`;
 
 export const lowered = (level: Level): Level => (levelRank(level) > levelRank(MAX_LEVEL) ? MAX_LEVEL : level);

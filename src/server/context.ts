@@ -1,4 +1,4 @@
-/** The types and helpers that all routes share: the context of a request, entries of the API document, and parameters. */
+/** Defines the types and helpers that all routes share: the context of a request, entries of the API document, and parameters. */
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Emitter } from '../core/event.ts';
@@ -60,10 +60,10 @@ const problemContent = { 'application/problem+json': { schema: problem } };
 const PROBLEMS = {
   400: { description: 'the request is invalid', content: problemContent },
   401: { description: 'the token is missing or not valid', content: problemContent },
-  403: { description: 'the token does not allow this', content: problemContent },
+  403: { description: 'the token does not allow this request', content: problemContent },
   404: { description: 'the named thing does not exist', content: problemContent },
-  429: { description: 'too many requests; Retry-After says when', content: problemContent },
-  503: { description: 'not possible now; try again', content: problemContent },
+  429: { description: 'too many requests; try again after the seconds in Retry-After', content: problemContent },
+  503: { description: 'the server cannot answer this request now; try again', content: problemContent },
 } as const;
 
 /** Makes the entry in the API document for a route that answers with JSON of this shape. */
@@ -121,7 +121,7 @@ export const timeQuery = {
   to: seqQuery.optional().openapi({ description: 'epoch milliseconds, exclusive' }),
 };
 
-/** Makes the error for an end that is not after the beginning. A query gives times as numbers; the error shows them as dates. */
+/** Makes the error for an end that is not after the beginning. A query contains times as numbers, but the error shows dates. */
 export function notBefore(from: number, to: number): ProblemError {
   const says = (at: number): string => (at > LAST_TIME ? String(at) : new Date(at).toISOString());
   return new ProblemError('bad_argument', `from must be before to, got from ${says(from)} and to ${says(to)}`, { field: 'from' });

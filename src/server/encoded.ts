@@ -1,5 +1,5 @@
 /**
- * Holds the bytes of a file, and compresses them in an encoding that the client accepts. Each encoding is made once, when the
+ * Keeps the bytes of a file, and compresses them in an encoding that the client accepts. Each encoding is made once, when the
  * first client requests it.
  */
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -39,7 +39,7 @@ export class Encoded {
 }
 
 /**
- * Whether the client accepts an encoding. `gzip;q=0` is a refusal; `*` accepts every encoding that the header does not refuse.
+ * Whether the client accepts an encoding. `gzip;q=0` is a refusal. `*` accepts every encoding that the header does not refuse.
  */
 function accepted(accepts: string, encoding: Encoding): boolean {
   const weights = new Map(

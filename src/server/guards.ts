@@ -166,7 +166,7 @@ function credentialOf(c: Context<Env>): { by: 'bearer' | 'cookie'; text: string 
 
 /**
  * Returns the name of the cookie for the host and port that the browser uses. Browsers send a host's cookies to all of its ports,
- * so the name has the port. The servers behind one proxy share a cookie, even if their own ports differ.
+ * so the name contains the port. The servers behind one proxy share a cookie, even if their own ports differ.
  */
 export const cookieName = (c: Context<Env>): string => `earpiece_${/:(\d+)$/u.exec(c.req.header('host') ?? '')?.[1] ?? ''}`;
 

@@ -12,14 +12,14 @@ export type HistoryQuery = {
   /** The log to read. Without a log, the query reads the positions of the whole store. */
   readonly log?: LogKey | undefined;
   readonly project?: string | undefined;
-  /** Exclusive. */
+  /** The position after which the records begin. */
   readonly after?: number | undefined;
-  /** Exclusive. */
+  /** The position before which the records end. */
   readonly before?: number | undefined;
   /** Whether to return the last page instead of the first. Default: only if `before` is given. */
   readonly newest?: boolean | undefined;
   readonly limit: number;
-  /** The reader. The page holds only what the reader may see. */
+  /** The reader. The page contains only records that the reader may see. */
   readonly who: Principal;
   readonly wants: (record: Stored) => boolean;
 };

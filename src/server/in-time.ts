@@ -81,7 +81,7 @@ function merged(page: TimedPage, more: readonly Found[], stopped: Place | null, 
     .toSorted((a, b) => (isAfter(place(a), place(b)) ? -1 : isAfter(place(b), place(a)) ? 1 : 0));
   const room = new PageBytes();
   const found: Found[] = [];
-  // A notification is never split: the page has its items for all audiences.
+  // A notification is never split: the page contains its items for all audiences.
   for (const group of Map.groupBy(sorted, ({ item }) => item.seq).values()) {
     const last = found.at(-1);
     if (last !== undefined && (found.length >= limit || !room.take(group.map(sizedAs)))) return { found, next: place(last) };

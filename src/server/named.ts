@@ -13,7 +13,7 @@ import type { Principal } from './tokens.ts';
 /** The records that a principal may see, each as this principal may see it. */
 export type Sees = (record: Stored) => Stored | undefined;
 
-/** Holds the records of one read, and decides what a principal sees of them. Reads the items of a log at most once. */
+/** Decides which records of one read a principal sees. Reads the items of a log at most once. */
 export class Named {
   readonly #store: Store;
   readonly #records: readonly Stored[];
@@ -24,7 +24,7 @@ export class Named {
     this.#records = records;
   }
 
-  /** Reads items only for a token for one conversation. */
+  /** Returns the view of these records for a principal. Reads items only for a token for one conversation. */
   async seenBy(who: Principal): Promise<Sees> {
     if (who.conversation === null) return (record) => (maySee(who, record) ? record : undefined);
     const items = await this.#itemsOf(`${who.project}/${who.agent}` as LogKey);

@@ -30,7 +30,7 @@ export const STATUS = {
 /** The error codes that only a server uses. */
 export const OF_SERVER = {
   unauthorized: { status: 401, title: 'A token is required' },
-  forbidden: { status: 403, title: 'The token does not allow this' },
+  forbidden: { status: 403, title: 'The token does not allow this request' },
   bad_host: { status: 421, title: 'Not a name of this server' },
   bad_origin: { status: 403, title: 'A page of another site may not use this server' },
   token_in_url: { status: 400, title: 'A token must not be in a URL' },

@@ -97,8 +97,7 @@ function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /**
- * Finds the error to report. For a union, this is the error of the branch that matched furthest, unless that error is about a
- * type.
+ * Finds the error to report: for a union, the error of the branch that matched furthest, unless that error is about a type.
  */
 function deepest(issue: Issue): Issue {
   if (issue.code !== 'invalid_union') return issue;

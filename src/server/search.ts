@@ -18,7 +18,7 @@ export type SearchQuery = {
   /** The period in which a record was written, in epoch ms: `from` inclusive, `to` exclusive. */
   readonly from: number;
   readonly to: number;
-  /** Exclusive. */
+  /** The position before which the search begins. */
   readonly before?: number | undefined;
   readonly limit: number;
   readonly who: Principal;
@@ -76,7 +76,7 @@ export async function timeAt(inbox: Inbox, at: number, { log, project }: Scope):
   return record?.at ?? null;
 }
 
-/** The words of a search. A text matches if it contains all words, in any order; case is ignored. */
+/** The words of a search. A text matches if it contains all words, in any order and in any case. */
 export class Words {
   readonly #words: readonly string[];
 

@@ -1,5 +1,5 @@
 /**
- * The HTTP server: an API for programs, live streams, and the console. The server does not own the store and the inbox: the
+ * Makes the HTTP server: an API for programs, live streams, and the console. The server does not own the store and the inbox: the
  * caller closes them after `stop`.
  */
 import { randomUUID } from 'node:crypto';
@@ -220,7 +220,7 @@ export function createServer(options: ServerOptions): Server {
       );
     throw new ProblemError(
       'method_not_allowed',
-      `${c.req.path.slice(0, 200)} takes ${allowed.join(', ')}, not ${known(c.req.method)}`,
+      `${c.req.path.slice(0, 200)} accepts ${allowed.join(', ')}, got ${known(c.req.method)}`,
       { headers: { allow: allowed.join(', ') } },
     );
   });

@@ -1,6 +1,6 @@
 /**
- * Creates, checks and revokes tokens. A token is `ep_<id>_<secret>`. The setting `token <id>` holds the token's SHA-256 and
- * target; the setting `tokens` lists the ids. Revoking a token deletes the token from the store, so every process refuses the
+ * Creates, checks and revokes tokens. A token is `ep_<id>_<secret>`. The setting `token <id>` contains the token's SHA-256
+ * and target. The setting `tokens` lists the ids. Revoking a token deletes the token from the store, so every process refuses the
  * token at once.
  *
  * In a command of an agent, creating, listing and revoking tokens throw `not_trusted`, because a token can give the rights of a
@@ -261,10 +261,10 @@ function checked(request: TokenRequest): TokenRequest {
   if (expiresInMs !== undefined && !(expiresInMs >= LASTS_AT_LEAST_MS))
     refuse(`must last at least one second, got ${expiresInMs} ms; write 1000 or more`);
   if (expiresInMs !== undefined && expiresInMs > LASTS_AT_MOST_MS)
-    refuse('may last at most ten years (3650d); leave the time out for a token without an end');
+    refuse(`may last at most ten years (3650d), got ${expiresInMs} ms; leave the time out for a token without an end`);
   for (const [what, value] of Object.entries({ project, agent, conversation }))
     if (value !== undefined && nameFrom(value) !== value)
-      refuse(`has ${JSON.stringify(value.slice(0, 80))}, which is not a valid ${what}`);
+      refuse(`has ${JSON.stringify(value.slice(0, 80))}, which is not a valid ${what}; use the name as in an address`);
   if (kind === 'admin' && project !== undefined) refuse('is for every project; leave the project out');
   if (kind !== 'admin' && project === undefined) refuse('is for one project; name the project');
   if (kind === 'agent' && agent === undefined) refuse('is for one agent; name the agent');

@@ -1,5 +1,5 @@
 /**
- * Waits for each key until the key has not changed for a while. All keys share one timer, because a hundred thousand changed
+ * Waits for each key until the key has not changed for `quietMs`. All keys share one timer, because a hundred thousand changed
  * files must not need a hundred thousand timers.
  */
 export type SettlingOptions = {

@@ -1,9 +1,12 @@
-/** The parts that all sources share. Background work is counted, so that no work continues after the stop. */
+/**
+ * Starts and stops sources, runs their background work, and reports their errors. After the stop, no background work continues.
+ */
 
 /**
- * - `start` resolves when the source sees all later changes. `stop` resolves when the source has no watcher, timer, process or
- * emit any more. Both may be called at any time and repeatedly; the last call decides. A stopped source can be started again.
- * - Neither rejects for an error of the machine. `onTrouble` gets one line about the error, and the source is idle.
+ * - `start` resolves when the source sees all later changes. `stop` resolves when all watchers, timers, processes and emits of
+ *   the source have ended. Both methods may be called at any time and repeatedly. The last call decides. A stopped source can
+ *   be started again.
+ * - Neither method rejects for an error of the machine. `onTrouble` gets one line about the error, and the source is idle.
  */
 export type Source = {
   readonly name: string;
@@ -87,7 +90,7 @@ export class Background {
 }
 
 /**
- * Makes a function that reports a source's errors. Equal lines are repeated only after a minute; lines that differ only in a
+ * Makes a function that reports a source's errors. Equal lines are repeated only after a minute. Lines that differ only in a
  * number of ms count as equal. Errors of the receiver are ignored.
  */
 export function troubleTeller(onTrouble: ((line: string) => void) | undefined, now: () => number): (line: string) => void {

@@ -1,9 +1,9 @@
-/** The list of sources, which shows people where an agent's notifications come from. */
+/** Lists the sources of an agent's notifications. */
 import type { EVENT_TYPES } from '../bus/event-types.ts';
 
 /**
- * - `runs`: the process that runs the source. `agent` means `earpiece chat` and `earpiece run`; `command` means a command that a
- * person runs.
+ * - `runs`: the process that runs the source. `agent` means `earpiece chat` and `earpiece run`. `command` means a command that a
+ *   person runs.
  * - `switch`: the setting that turns the source on. A source without a switch is always on.
  */
 export type SourceEntry = {

@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 /** Returns the name on one line, with control characters escaped. */
 export const inLine = (text: string): string =>
   text.toWellFormed().replaceAll(
-    // oxlint-disable-next-line no-control-regex -- names of files may hold them
+    // oxlint-disable-next-line no-control-regex -- names of files may contain these characters
     /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
@@ -20,5 +20,5 @@ export const keyOf = (name: string): string =>
   name.length <= 256 ? name : `${hash('sha256', name).slice(0, 16)}…${name.slice(-200).toWellFormed()}`;
 
 /** Whether a text has a control character, such as a line break. Earpiece refuses such paths and globs. */
-// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+// oxlint-disable-next-line no-control-regex -- the pattern finds control characters
 export const hasControl = (text: string): boolean => /[\u0000-\u001f\u007f-\u009f]/u.test(text);

@@ -28,7 +28,7 @@ type Waiting = Asked & {
 /** The maximum number of appends in a batch. A larger batch would delay its first caller. */
 const MOST = 128;
 
-/** Writes the appends of this process. Each log has one write at a time, which takes up to `MOST` of the waiting calls. */
+/** Writes the appends of this process. Each log has one write at a time, for at most 128 waiting calls. */
 export class Appends {
   readonly #write: Commit;
   readonly #onHead: (head: BatchHead) => void;

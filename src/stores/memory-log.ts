@@ -1,4 +1,4 @@
-/** The log of one agent in memory: the records, and the indexes of the items. */
+/** Keeps the log of one agent in memory: the records, and the indexes of the items. */
 import { splitLog, type LogKey } from '../core/address.ts';
 import { isExpired } from '../core/clocks.ts';
 import { ANYONE, formerOf, type Item, settle, touches, type Touches } from '../core/items.ts';
@@ -103,7 +103,7 @@ export function found(
   return cells;
 }
 
-/** Finds the cell that holds the item's former state, if there is one. */
+/** Finds the cell with the item's former state, if there is one. */
 export function cellOf(item: Item, cells: readonly Cell[], changed: ReadonlyMap<Cell, Item>): Cell | undefined {
   const now = (cell: Cell): Item => changed.get(cell) ?? cell.item;
   const was = formerOf(item, cells.map(now));
@@ -115,7 +115,7 @@ export function placeAll(log: Log, changed: ReadonlyMap<Cell, Item>): void {
   let sorted = true;
   for (const [cell, item] of changed) {
     if (item.state !== 'closed' && !log.open.has(cell)) {
-      // A copy, and an item that opens again, may belong before items that are open.
+      // The position of a copy, or of an item that opens again, may be before that of items that are already open.
       if (item.seq < log.newestOpened) sorted = false;
       else log.newestOpened = item.seq;
     }
@@ -333,7 +333,7 @@ function firstAbove(records: readonly Stored[], seq: number): number {
   return low;
 }
 
-/** Removes everything that the log holds before this position, and returns the number of removed notifications. */
+/** Removes the log's content before this position, and returns the number of removed notifications. */
 export function eraseLog(log: Log, before: number): number {
   let notifications = 0;
   log.records = log.records.filter(({ seq }) => seq >= before);

@@ -87,7 +87,7 @@ const HIDDEN = /(?:^|\/)(\s*([a-z][a-z0-9+.-]+)):\/+(.*)$/isu;
 
 /**
  * Refuses a path that contains a URL, for example the URL of a server with capital letters or a leading space. The configuration
- * has already made such a URL a path inside of a folder. A file at this path would hold the data, and its name would show the
+ * has already made such a URL a path inside of a folder. A file at this path would contain the data, and its name would show the
  * password. An absolute path passes if its name with the colon is an existing folder and names no engine.
  */
 export function refuseHiddenAddress(path: string, named = ''): void {

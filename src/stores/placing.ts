@@ -29,8 +29,8 @@ export const written = (drafts: readonly Draft[]): Written[] =>
   drafts.map((body) => ({ body, text: storable(body, () => JSON.stringify(body)) }));
 
 /**
- * Copies a draft with `copy`, and returns the copy. Throws `bad_argument` for a draft that JSON cannot hold, such as a draft that
- * contains itself.
+ * Copies a draft with `copy`, and returns the copy. Throws `bad_argument` for a draft that JSON cannot represent, such as a draft
+ * that contains itself.
  */
 export function storable<T>(draft: Draft, copy: () => T): T {
   try {

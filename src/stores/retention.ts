@@ -38,7 +38,7 @@ export function mustConcernNoItem({ seq, body }: { readonly seq: number; readonl
   );
 }
 
-/** Whether the item was closed before `before` and holds no gate up. */
+/** Whether the item was closed before `before` and keeps no gate up. */
 export const isPast = (item: Item, before: number): boolean =>
   item.state === 'closed' && !item.gate && item.closedAt !== undefined && item.closedAt < before;
 

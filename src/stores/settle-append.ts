@@ -1,5 +1,6 @@
 /**
- * Settles the drafts of one append against the items that they touch, without I/O. Used by stores that write all changes at once.
+ * Settles the drafts of one append against the items that they touch, without I/O. Stores that write all changes at once use
+ * this module.
  */
 import { EarpieceError } from '../core/errors.ts';
 import { formerOf, type Item, itemKey, type Place, settle, touches } from '../core/items.ts';
@@ -20,7 +21,7 @@ export type SettledAppend =
   | Extract<Appended, { kind: 'conflict' | 'duplicate' }>;
 
 /**
- * Settles the drafts in order. `items` must hold all items, of all audiences, that `touches` names for a draft. Throws
+ * Settles the drafts in order. `items` must contain all items, of all audiences, that `touches` names for a draft. Throws
  * `bad_argument` if the drafts queue one id twice.
  */
 export function settleAppend(drafts: readonly Draft[], first: Place, items: ReadonlyMap<string, Item>): SettledAppend {

@@ -1,5 +1,5 @@
 /**
- * The callers that wait for new records in a store. Each store has one `Waiters`. `wake` is called with the head after each
+ * Wakes the callers that wait for new records in a store. Each store has one `Waiters`. `wake` is called with the head after each
  * append of this process, and after each noticed append of another process. `busy` runs when the first caller begins to wait, and
  * `idle` when the last caller stops waiting.
  */

@@ -1,6 +1,6 @@
 /**
- * Messages between agents of one project. A message is a notification in the sender's name. A message never interrupts, and the
- * receiver need not obey. The depth of a message grows with each reply, so that two agents do not wake each other forever.
+ * Sends messages between agents of one project. A message is a notification in the sender's name. A message never interrupts, and
+ * the receiver need not obey. The depth of a message grows with each reply, so that two agents do not wake each other forever.
  */
 import { conversationId, formatAddress, logOf, parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';

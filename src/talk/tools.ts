@@ -69,7 +69,7 @@ export class Talk {
 
   /**
    * Returns the answer as an object, which the caller writes as JSON. If an argument is wrong, throws an error whose message the
-   * agent reads. `also` names more arguments that the tool accepts; the caller handles them.
+   * agent reads. `also` names more arguments that the tool accepts and the caller handles.
    */
   async answer(conversation: Conversation, call: TalkCall, also: readonly string[] = []): Promise<object> {
     const args = argumentsOf(call, also);

@@ -19,7 +19,7 @@ const KEPT_MS = 24 * 3_600_000;
 
 type Kept = { readonly store: Pick<Logs['store'], 'setting' | 'swapSetting'> };
 
-/** Returns the key of the setting that lists who waits for this agent. */
+/** Returns the key of the setting that lists the requests about this agent. */
 export const waitingKey = (log: LogKey): string => `waiting for ${log}`;
 
 /**

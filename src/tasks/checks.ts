@@ -19,7 +19,7 @@ export function agentName(project: string, text: string): string {
   return address.agent;
 }
 
-/** Checks a status, a priority or a result; the error suggests the nearest word. */
+/** Checks a status, a priority or a result. The error suggests the nearest word. */
 export function oneOf<T extends string>(what: string, given: string, words: readonly T[]): T {
   const found = words.find((word) => word === given);
   if (found !== undefined) return found;

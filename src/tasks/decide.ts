@@ -65,7 +65,7 @@ export type Decision =
   | {
       readonly kind: 'decided';
       readonly facts: readonly Fact[];
-      /** The agent whose log gets the records and the notification; null means the log of the project. */
+      /** The agent whose log gets the records and the notification. Null means the log of the project. */
       readonly agent: string | null;
       /** If set, open notifications about the task are withdrawn for this reason, and its interrupts no longer raise the gate. */
       readonly takesBack?: string;
@@ -112,7 +112,7 @@ export function decide(task: Task, command: Command, facts: Facts): Decision {
   }
 }
 
-/** Returns the agent's running execution; an agent has at most one for each task. */
+/** Returns the agent's running execution. An agent has at most one running execution of each task. */
 export function runningOf(task: Task, agent: string | null): TaskExecution | undefined {
   return task.executions.findLast((one) => one.agent === agent && one.endedAt === null);
 }
@@ -124,7 +124,10 @@ export function isClosed(task: Task): boolean {
 
 export const named = ({ id, title }: Task): string => `task ${id} ${JSON.stringify(title)}`;
 
-/** The task knows who changed its status last, but not who made its newest version. */
+/**
+ * Describes how the task differs from `expected`. The task names the person or agent of its last status change, but not of its
+ * newest version.
+ */
 function outdated(task: Task, expected: TaskStatus | number): string {
   const now = `is ${task.status} (version ${task.version}) now, and not`;
   if (typeof expected === 'number') return `${named(task)} ${now} version ${expected}; read the task again`;

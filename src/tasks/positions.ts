@@ -7,7 +7,7 @@ const WINDOW = 5_000;
 
 /**
  * Finds the positions of these tasks' records in all logs of the project. Reads from the oldest record, and stops when all
- * records are found: a task's version is the number of its records.
+ * records are found, because a task's version is the number of its records.
  */
 export async function positionsOf(
   store: Store,

@@ -22,7 +22,7 @@ export type Fact =
     }
   | { readonly type: 'task_edited'; readonly title?: string; readonly description?: string; readonly priority?: TaskPriority }
   | { readonly type: 'task_assigned'; readonly from: string | null; readonly to: string | null }
-  /** Written in the log of the new assignee (`project/*` if there is none), with the task after the reassignment. */
+  /** Records the task after the reassignment, in the log of the new assignee (`project/*` if there is none). */
   | { readonly type: 'task_received'; readonly from: string | null; readonly snapshot: Task }
   | { readonly type: 'task_status_changed'; readonly from: TaskStatus; readonly to: TaskStatus; readonly reason?: string }
   | {

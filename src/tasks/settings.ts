@@ -1,4 +1,4 @@
-/** The settings of the store that hold a project's tasks, in addition to their records. */
+/** Names the settings in which the store keeps a project's tasks, in addition to their records. */
 import type { Store } from '../core/ports.ts';
 
 export const boardKey = (project: string): string => `tasks ${project}`;

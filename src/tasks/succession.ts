@@ -12,7 +12,7 @@ import { boardKey, taskKey } from './settings.ts';
 
 type Passing = { readonly drafts: readonly Draft[]; readonly swaps: readonly Swap[] };
 
-/** Makes the records that pass the executions to the heir; returns undefined if the conversation has no executions. */
+/** Makes the records that pass the executions to the heir. Returns undefined if the conversation has no executions. */
 export async function executionsPass(store: Store, { log, from, to }: Succession): Promise<Passing | undefined> {
   const { project, agent } = splitLog(log);
   const board = (await store.setting(boardKey(project))) as Board | undefined;

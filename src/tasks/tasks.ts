@@ -1,8 +1,8 @@
 /**
- * The tasks of projects in the store. One append writes a task's records and the agent's notification, and swaps the stored
- * task. So a change is written completely or not at all. If two changes are simultaneous, the later change is decided again. A
- * reassignment needs two appends: first to the old assignee's log, then to the new assignee's. If the second append is missing,
- * the next process that reads the task makes it.
+ * Stores the tasks of projects. One append writes a task's records and the agent's notification, and swaps the stored task. So a
+ * change is written completely or not at all. If two changes are simultaneous, the later change is decided again. A reassignment
+ * needs two appends: first to the old assignee's log, then to the new assignee's. If the second append is missing, the next
+ * process that reads the task makes the second append.
  */
 import { logKey, type ConversationId, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';

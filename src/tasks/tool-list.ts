@@ -54,12 +54,12 @@ export const isTaskTool = (name: string): boolean => TASK_TOOLS.some((tool) => t
 /**
  * Whether a new conversation gets the tools. A conversation with a purpose other than `task` never gets the tools. The tools cost
  * tokens, so by default the project must have or have had tasks. `always` sets a fixed answer for the other conversations. Call
- * this once for each conversation, because a changed list of tools invalidates the agent's prompt cache.
+ * this function once for each conversation, because a changed list of tools invalidates the agent's prompt cache.
  */
 export async function offersTaskTools(of: {
   readonly purpose: string | undefined;
   readonly always: boolean | undefined;
-  /** Whether the project has or had tasks. Called only if the answer matters. */
+  /** Whether the project has or had tasks. `offersTaskTools` calls this function only if the answer matters. */
   readonly any: () => Promise<boolean>;
 }): Promise<boolean> {
   if (of.purpose !== undefined && of.purpose !== 'task') return false;

@@ -37,8 +37,8 @@ export type Reported = {
 type Mine = { readonly task: Task; readonly execution: TaskExecution };
 
 /**
- * Finds the agent's next action. If this is a task, the conversation takes the task. With `rides`, the agent owns its transcript,
- * so delivered notifications count as read.
+ * Finds the agent's next action. If the action is to work on a task, the conversation takes the task. With `rides`, the agent
+ * owns its transcript, so delivered notifications count as read.
  */
 export async function nextFor(tasks: Tasks, conversation: Conversation, { rides = false } = {}): Promise<Next> {
   const { project, agent, by } = await worker(conversation);

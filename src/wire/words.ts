@@ -11,8 +11,8 @@ export const TOKEN_KINDS = ['admin', 'project', 'agent', 'send'] as const;
 /**
  * - `admin`: everything.
  * - `project`: reads everything in one project, and acts there as a person. Settings, tokens and metrics need `admin`.
- * - `agent`: reads the conversations of one agent, or only one of them, marks its notifications as read, and queues notifications
- *   and events in its project, up to level error.
+ * - `agent`: reads all conversations or one conversation of an agent, and marks its notifications as read. Queues notifications
+ *   and events in the agent's project, up to level error.
  * - `send`: queues notifications and events in one project, up to level error, and reads nothing.
  */
 export type TokenKind = (typeof TOKEN_KINDS)[number];

@@ -1,6 +1,6 @@
 /**
- * The list of agents: first agents that need a person, then agents with a notification that has waited for over a minute, then
- * agents that work, are idle, or are inactive.
+ * Lists the agents in this order: agents that need a person, agents with a notification that has waited for over a minute,
+ * working agents, idle agents, and inactive agents.
  */
 import { memo, useEffect, useMemo, useRef, type ReactElement } from 'react';
 import { Command } from '../parts/copy.tsx';
@@ -240,7 +240,7 @@ function Reason({ agent: { held, asksSince, failedAt } }: { readonly agent: Agen
   );
 }
 
-/** A separate component, so that each second renders only the times of the rows, and not the whole rows. */
+/** Shows a running time. This component is separate, so that each second renders only the times, and not the whole rows. */
 const Lasting = ({ since }: { readonly since: number }): ReactElement => <>{lasting(useNow() - since)}</>;
 
 function Stuck({ agent }: { readonly agent: AgentSummary }): ReactElement | null {
@@ -255,7 +255,7 @@ const Nobody = (): ReactElement => (
   </Empty>
 );
 
-/** Help above the list, scrolled into view for a person who comes from an agent's page. */
+/** Shows help above the list, and scrolls to the help if a person comes from an agent's page. */
 function ConnectHelp({ name }: { readonly name: string }): ReactElement {
   const place = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -285,7 +285,7 @@ const CLIENTS: Readonly<Record<string, string>> = {
 
 /**
  * Shows how to connect an agent: first the command that connects coding agents. The gateway's commands are for the client of the
- * given agent, or else for the clients on the server's machine, or else for the most common clients.
+ * given agent, otherwise for the clients on the server's machine, otherwise for the most common clients.
  */
 function Connect({ log }: { readonly log?: string }): ReactElement {
   const who = useCell(session);

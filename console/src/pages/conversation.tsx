@@ -209,7 +209,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   );
 }
 
-/** Returns what keeps the whole agent from reading, if anything does. */
+/** Returns the reason why the whole agent cannot read now; null if nothing blocks the agent. */
 function blocks(
   agent: AgentSummary | undefined,
   summary: ConversationSummary | undefined,
@@ -221,7 +221,7 @@ function blocks(
   return paused ? 'paused' : held ? 'held' : null;
 }
 
-/** The link from an ended conversation to the conversation that continues it. */
+/** Links from an ended conversation to the conversation that continues it. */
 const GoesOn = ({ log, heir }: { readonly log: string; readonly heir: string }): ReactElement => (
   <p className="composer words" role="note">
     {'This session has ended. '}
@@ -313,7 +313,7 @@ const Nothing = ({ address, unknown }: { readonly address: string; readonly unkn
   </Empty>
 );
 
-/** If a setting says that a person decides, asks whether an idle agent may begin a turn. */
+/** Asks the person whether an idle agent may begin a turn, if a setting requires this question. */
 function Wakes({
   address,
   summary,

@@ -1,4 +1,4 @@
-/** The tasks of agents. Taking a task from an agent interrupts the agent; the page shows the state of that interrupt. */
+/** The tasks of agents. Taking a task from an agent interrupts the agent. The page shows the state of that interrupt. */
 import { useCallback, useEffect, useRef, useState, type ReactElement } from 'react';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
 import { useFocusStays } from '../parts/focus.ts';
@@ -154,8 +154,8 @@ const NOTHING: Doing = { busy: false, problem: null };
 const nameOf = ({ project, id }: TaskView): string => `${project} ${id}`;
 
 /**
- * The running changes, one for each task. The key is the task, because its row may have moved to another section when the answer
- * arrives.
+ * Tracks the running changes, one for each task. The key is the task, because its row may have moved to another section when the
+ * answer arrives.
  */
 function useDoings(onChanged: () => void): {
   readonly doings: ReadonlyMap<string, Doing>;

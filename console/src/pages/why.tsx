@@ -208,7 +208,7 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Re
   </div>
 );
 
-/** For an answer of get_notifications, which is JSON, the log keeps only the texts of the items. */
+/** Returns the sent text, or the text of the item: the log keeps only the items' texts of a get_notifications answer. */
 const textOf = ({ text, item }: StoryItem['sent'][number]): string => (text === '' ? item : text);
 
 /** Replaces the id in `in the result of call_7` by the tool's name. */

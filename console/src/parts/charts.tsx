@@ -1,5 +1,5 @@
 /**
- * Simple charts. Each point is a link to its notifications. A table contains the same numbers for people who cannot see the
+ * Draws simple charts. Each point is a link to its notifications. A table contains the same numbers for people who cannot see the
  * chart.
  */
 import { useEffect, useId, useRef, useState, type ReactElement, type RefObject } from 'react';
@@ -158,7 +158,7 @@ export function Chart({ label, columns, series, kind, says, scale = niceMax }: C
   );
 }
 
-/** The width of the chart's place on the page, so that its texts have the size of other texts. */
+/** Measures the width of the chart's place on the page, so that its texts have the size of other texts. */
 function useWidth(ref: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(720);
   useEffect(() => {
@@ -231,7 +231,7 @@ function bars(
   });
 }
 
-/** Horizontal bars of a few named things. */
+/** Shows named numbers as horizontal bars. */
 export function Ranking({
   label,
   rows,

@@ -143,7 +143,7 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
 
 const DEEDS = { pause: 'Pause', resume: 'Resume', cancel: 'Stop' } as const;
 const NOTE =
-  'The agent reads a note as your words, under the kind that you choose. A message always wakes an idle agent; a note wakes it only if its level does.';
+  'The agent reads a note as your words, under the kind that you choose. A message always wakes an idle agent. A note wakes an idle agent only if the setting wake.<level> allows this.';
 
 /**
  * Ignores the second click of a double click: the log may already contain the action, and then the button has the opposite

@@ -3,7 +3,7 @@ import { useCell } from '../state/cell.ts';
 import { session } from '../state/session.ts';
 import { Icon } from './icons.tsx';
 
-/** A button that copies a text and shows whether that worked. */
+/** A button that copies a text and shows whether the copy succeeded. */
 export function Copy({
   text,
   label = 'copy',

@@ -11,7 +11,7 @@ type Plain = Exclude<Entry, { kind: 'ride' | 'ended' }>;
 
 /**
  * Shows one line. `onFork` opens the dialog that forks the conversation after the turn that begins here. `onFork` is missing for
- * the running turn. It is also missing if another host runs the conversation, because only Earpiece's own agent can fork.
+ * the running turn, and if another host runs the conversation, because only Earpiece's own agent can fork.
  */
 export function TimelineEntry({
   entry,
@@ -138,7 +138,7 @@ function Tool({ entry }: { readonly entry: Extract<Plain, { kind: 'tool' }> }): 
   );
 }
 
-/** Formats a call's arguments on one line; a single text argument is shown without its name. */
+/** Formats a call's arguments on one line. A single text argument is shown without its name. */
 function brief(args: Json): string {
   if (args === null || typeof args !== 'object') return args === null ? '' : String(args);
   const values = Object.values(args);

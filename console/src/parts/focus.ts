@@ -1,6 +1,6 @@
 /**
- * A live record may move a row or remove the focused control. The focus then stays on the same control, or, if the control no
- * longer exists, on the row itself. So a person can continue by keyboard.
+ * Keeps the keyboard focus when a live record moves a row or removes the focused control. The focus stays on the same control, or
+ * on the row if the control no longer exists.
  */
 import { useEffect, useLayoutEffect, useRef, type RefObject } from 'react';
 

@@ -1,4 +1,4 @@
-/** Small drawings. Text next to each drawing, or hidden text for a screen reader, says its meaning. */
+/** Small drawings. Text next to each drawing, or hidden text for a screen reader, names the meaning of the drawing. */
 import type { ReactElement } from 'react';
 import type { Level } from '../types.ts';
 

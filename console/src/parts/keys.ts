@@ -1,5 +1,5 @@
 /**
- * The keyboard: keys only move the focus and press controls of the page. So each action of a key is also possible with a click.
+ * Handles keys. A key only moves the focus or presses a control of the page, so each action is also possible with a click.
  */
 import { useEffect } from 'react';
 
@@ -51,7 +51,7 @@ function act(key: string, onHelp: () => void): boolean {
       return click(inside?.querySelector('.close')) || byKey(() => click(chosenNote()?.querySelector('.why-button')));
     }
     case 'Enter':
-      // Links and buttons open by themselves.
+      // On a link or a button, the browser already handles Enter.
       return (
         document.activeElement?.matches('[data-row]:not(a, button)') === true &&
         byKey(() => click(document.activeElement?.querySelector('.why-button, [data-deed=edit]')))

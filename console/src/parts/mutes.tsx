@@ -86,7 +86,7 @@ function MuteDialog({
   );
 }
 
-/** The list of mutes, which is not rendered without a mute. */
+/** Shows the list of mutes, or nothing if there is no mute. */
 export function Muted({
   of,
   named = false,

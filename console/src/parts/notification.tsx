@@ -1,4 +1,4 @@
-/** The cards of delivered, waiting and ended notifications in a conversation. */
+/** Shows the cards of delivered, waiting and ended notifications in a conversation. */
 import type { ReactElement, ReactNode } from 'react';
 import { byWhom, type Verdict } from '../../../src/wire/client/index.ts';
 import { exact, lasting, span, useNow } from '../state/clock.ts';
@@ -212,7 +212,7 @@ export function Staged({
   );
 }
 
-/** An action of this page that is not yet in the log. */
+/** Shows an action of this page that is not yet in the log. */
 export function Pending({ said }: { readonly said: Said }): ReactElement {
   const { what, text } = deedSays(said.deed);
   return (

@@ -1,4 +1,4 @@
-/** The palette (⌘K): finds agents, conversations, notifications and commands by a few letters. */
+/** Shows the palette (⌘K), which finds agents, conversations, notifications and commands by a few letters. */
 import { useEffect, useId, useMemo, useRef, useState, type ReactElement } from 'react';
 import { routeOf } from '../addresses.ts';
 import { go, to } from '../route.ts';

@@ -1,7 +1,7 @@
 /**
- * Scrolling in a long timeline. A person at the end stays at the end. For a person who has scrolled up, the visible lines keep
- * their place when lines are added above or below. Distant lines are not on the page: the page adds them when an edge is near,
- * from the loaded lines or from the server.
+ * Controls scrolling in a long timeline. A person at the end stays at the end. For a person who has scrolled up, the visible
+ * lines keep their place when lines are added above or below. Distant lines are not on the page: the page adds them when an edge
+ * is near, from the loaded lines or from the server.
  */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState, type RefObject } from 'react';
 import type { Talk } from '../state/conversation.ts';
@@ -18,7 +18,7 @@ const AT_END_PX = 40;
 const ENOUGH = 20;
 /** The maximum number of pages that are loaded without scrolling. */
 const MAX_BY_ITSELF = 20;
-/** The number of remembered elements; some disappear when waiting notifications are delivered. */
+/** The number of remembered elements. Some of these elements disappear when waiting notifications are delivered. */
 const ANCHORS = 5;
 
 export type Reading = {

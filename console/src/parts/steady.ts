@@ -1,6 +1,6 @@
 /**
- * The order of a list that sorts itself. While the pointer or the focus is in the list, the rows keep their places, so that no
- * row moves away under the pointer.
+ * Sorts a list. While the pointer or the focus is in the list, the rows keep their places, so that no row moves away under the
+ * pointer.
  */
 import { useCallback, useReducer, useRef, type RefObject } from 'react';
 import { keepingPlaces, type Placed } from '../state/needs.ts';
@@ -10,7 +10,7 @@ export type Steady = {
   /** Whether the shown order differs from the sorted order. */
   readonly isOld: boolean;
   readonly sort: () => void;
-  /** Call this when the person may have left the list. */
+  /** Sorts the list if the person has left it. Call `letGo` when the person may have left the list. */
   readonly letGo: () => void;
 };
 

@@ -8,7 +8,7 @@ import { Problem } from './empty.tsx';
 export const PRIORITIES: readonly TaskPriority[] = ['low', 'normal', 'high', 'urgent'];
 const MAX_ROWS = 14;
 
-/** The field for a description. Ctrl+Enter submits the form; Enter adds a line. */
+/** The field for a description. Ctrl+Enter submits the form. Enter adds a line. */
 export const Description = ({
   value,
   onChange,

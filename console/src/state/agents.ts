@@ -1,4 +1,4 @@
-/** The agents of the first pages. The list is loaded again when records arrive, and at intervals. */
+/** Loads the agents of the first pages. The list is loaded again when records arrive, and every 10 s. */
 import type { AgentSummary } from '../../../src/wire/client/index.ts';
 import { Cell, useCell } from './cell.ts';
 import { generation, listen } from './live.ts';
@@ -51,7 +51,7 @@ const load = async (): Promise<void> => {
   }
 };
 
-/** With many pages, the list is loaded less often. */
+/** Loads the list soon after new records. With many pages, the list is loaded less often. */
 const loading = soon(load, () => AFTER_RECORDS_MS * pages);
 let begun = false;
 

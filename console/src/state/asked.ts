@@ -3,7 +3,7 @@
 export type Asked = {
   /** Sends the request now, or once more after the running request. Frequent calls do not drop answers. */
   again(): void;
-  /** Call this if newer facts are known: if a request runs, its answer is dropped and the request is sent again. */
+  /** Drops the answer of a running request, and sends the request again. Call this method when newer facts are known. */
   overtake(): void;
   end(): void;
 };

@@ -1,4 +1,4 @@
-/** The server's time, as estimated by the page, and the formats of times. */
+/** Estimates the server's time, and formats times. */
 import { Cell, useCell } from './cell.ts';
 import type { TimeWords } from '../../../src/wire/client/index.ts';
 import { useEffect, useState } from 'react';
@@ -26,7 +26,7 @@ export function useNow(): number {
   return Math.max(useCell(tick), serverNow() - 1_000);
 }
 
-/** Returns the server's time, and renders the component again when that time reaches `moment`, if this is within 24 days. */
+/** Returns the server's time, and renders the component again when that time reaches `moment`, within the next 24 days. */
 export function useNowAt(moment: number): number {
   const [, again] = useState(0);
   useEffect(() => {
@@ -39,14 +39,14 @@ export function useNowAt(moment: number): number {
 }
 const MAX_TIMER_MS = 2 ** 31 - 2;
 
-/** The formats of the times in a verdict. */
+/** Returns the formats of the times in a verdict. */
 export const timeWords = (now: number): TimeWords => ({
   now,
   clock: (at) => whenSays(at, now),
   span,
 });
 
-/** Formats a duration: `40 ms`, `4.2 s`, `3 min`, `2 h`, `5 d`. Seconds are never rounded up, like those of a running time. */
+/** Formats a duration: `40 ms`, `4.2 s`, `3 min`, `2 h`, `5 d`. Seconds are never rounded up, as in a running time. */
 export function span(ms: number): string {
   const s = Math.max(0, ms) / 1_000;
   if (s < 0.1) return `${Math.round(s * 1_000)} ms`;

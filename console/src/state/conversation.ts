@@ -1,4 +1,4 @@
-/** One conversation: its history page by page, new records, and waiting notifications. */
+/** Loads one conversation: its history page by page, new records, and waiting notifications. */
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Stored } from '../../../src/core/records.ts';
 import { ApiError } from '../../../src/wire/client/index.ts';
@@ -69,8 +69,8 @@ export function useTalk(log: string, conversation: string): Talk {
     let timer: ReturnType<typeof setTimeout> | undefined;
     setState(START);
     const address = `${log}#${conversation}`;
-    // A page of history may also contain records of the conversation from which this conversation was forked; the stream has only
-    // new records.
+    // A page of history may also contain records of the conversation from which this conversation was forked. The stream contains
+    // only new records.
     const add = (more: readonly Stored[], listed: readonly NotificationView[] = [], history = false): void => {
       if (over) return;
       setState((now) => {

@@ -1,4 +1,4 @@
-/** The results of a search on the server, part by part, and how far back the search has gone. */
+/** Loads the results of a search on the server part by part, and tracks how far back the search has gone. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { messageOf } from './loaded.ts';
 

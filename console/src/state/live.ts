@@ -1,5 +1,5 @@
 /**
- * One stream for the whole page, because browsers open only six connections to a server for all tabs together. After an
+ * Opens one stream for the whole page, because browsers open only six connections to a server for all tabs together. After an
  * interruption, the stream continues at its last position, so a listener gets each record once and in order.
  *
  * - **connecting**: the page opens the stream.

@@ -1,4 +1,4 @@
-/** A request to the server: its last answer, whether it runs, and its error. */
+/** Tracks a request to the server: its last answer, whether the request runs, and its error. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../../src/wire/client/index.ts';
 import { asked, type Asked } from './asked.ts';

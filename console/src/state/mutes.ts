@@ -1,4 +1,4 @@
-/** The mutes of one agent or a project. The mutes are loaded again when a record says that they have changed. */
+/** Loads the mutes of one agent or a project, and loads them again after a record of a changed mute. */
 import { useEffect } from 'react';
 import type { MuteView } from '../../../src/wire/client/index.ts';
 import { listen } from './live.ts';

@@ -1,6 +1,6 @@
 /**
- * The notifications of one conversation: the server's list, changed by later records. Applying a record a second time changes
- * nothing, so lists and records may overlap.
+ * Tracks the notifications of one conversation: the server's list, changed by later records. Applying a record a second time
+ * changes nothing, so lists and records may overlap.
  */
 import { isByAgent } from '../../../src/wire/client/index.ts';
 import type { Draft, KnownDraft, Stored } from '../../../src/core/records.ts';

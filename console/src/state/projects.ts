@@ -1,4 +1,4 @@
-/** The known projects: projects with agents, and the server's project. */
+/** Lists the known projects: projects with agents, and the server's project. */
 import { useMemo } from 'react';
 import { useAgents } from './agents.ts';
 import { useCell } from './cell.ts';

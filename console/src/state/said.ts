@@ -1,6 +1,6 @@
 /**
- * The actions of a person. Each action is shown as pending until the log contains it. The page makes the id of each action, so
- * retrying is safe. Typed text and unsent actions survive a reload.
+ * Sends the actions of a person. Each action is shown as pending until the log contains it. The page makes the id of each action,
+ * so retrying is safe. Typed text and unsent actions survive a reload.
  */
 import { ApiError, type InterruptReply, type QueuedReply, type ResumeReply } from '../../../src/wire/client/index.ts';
 import type { Deliver, Level } from '../types.ts';

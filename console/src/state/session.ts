@@ -1,6 +1,6 @@
 /**
- * The login of this browser. The URL that `earpiece serve` prints contains a code that works once. The code is removed from the
- * URL first, so that the browser's history does not contain it.
+ * Logs this browser in and out. The URL that `earpiece serve` prints contains a code that works once. The code is removed from
+ * the URL first, so that the browser's history does not contain it.
  */
 import { ApiError, type SessionReply } from '../../../src/wire/client/index.ts';
 import { Cell } from './cell.ts';

@@ -1,4 +1,4 @@
-/** The host, the contacts and the activity of one conversation, as the server knows them. */
+/** Loads the host, the contacts and the activity of one conversation. */
 import { useEffect, useRef } from 'react';
 import { ApiError } from '../../../src/wire/client/index.ts';
 import type { ConversationSummary } from '../types.ts';

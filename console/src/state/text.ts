@@ -50,7 +50,7 @@ export const firstOfSpeech = (text: string): string | null =>
 const LONGEST_CHARACTER = 40;
 const CHARACTERS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Cuts a text to this length, but never within a character; an emoji of several code points is one character. */
+/** Cuts a text to this length, but never within a character. An emoji of several code points is one character. */
 function cut(text: string, length: number): string {
   // If `length` is large, only the text near the cut is split into characters, because a real character is never longer than
   // `LONGEST_CHARACTER`.
@@ -92,8 +92,8 @@ export function bodyOf(text: string, format: string | null): string {
 const dedented = (text: string): string => text.replaceAll(/\n {1,4}/gu, '\n');
 
 /**
- * Parses a text that is one TOON table. Null for any other text: words that only look like TOON, such as `note: wait`, are shown
- * as they are.
+ * Parses a text that is one TOON table. Returns null for any other text: words that only look like TOON, such as `note: wait`,
+ * are shown as they are.
  */
 export function tableIn(text: string): Table | null {
   if (text.length > MAX_READ_CHARS || !TABLE.test(text)) return null;

@@ -1,4 +1,4 @@
-/** A conversation as a person reads it, made from its records and notifications. Pure: the same input gives the same timeline. */
+/** Makes the timeline that a person reads from records and notifications. Pure: the same input gives the same timeline. */
 import type { Json } from '../../../src/core/json.ts';
 import type { KnownDraft, RecordedNotification, SentView, Stored } from '../../../src/core/records.ts';
 import type { Doing, Level } from '../types.ts';
@@ -245,7 +245,7 @@ function ridersOf({ view, ids, carried, sentBefore }: Carrier, notes: Notes): Ri
     view?.repeated === true && (again.length === 0 || group.some((id) => again.includes(id)));
   const lines: readonly { ids: readonly string[]; text: string | null }[] = [
     ...(view?.items ?? []),
-    // Adds notifications without a line in the view, such as in a view that only signals.
+    // A view may have no line for a notification, such as a view that only signals. These notifications are added here.
     ...ids
       .filter((id) => !view?.items.some((item) => (item.ids as readonly string[]).includes(id)))
       .map((id) => ({ ids: [id], text: null })),

@@ -1,12 +1,12 @@
 /**
- * A period as a person types and reads it: in the browser's time zone, and in whole minutes. "to 10:32" includes all events that
- * the page shows with 10:32. A period from a chart may need seconds or milliseconds; the fields and the page then show them.
+ * Parses and formats periods in the browser's time zone and in whole minutes. "to 10:32" includes all events that
+ * the page shows with 10:32. A period from a chart may need seconds or milliseconds, which the fields and the page then show.
  */
 import { day, exact, minuteTime, secondTime } from './clock.ts';
 
 /** A period in epoch ms. `until` is exclusive. */
 export type Times = { readonly from: number | null; readonly until: number | null };
-/** The values of the fields, such as `2026-11-22T10:00`; an empty text means no limit. */
+/** The values of the fields, such as `2026-11-22T10:00`. An empty text means no limit. */
 export type TypedTimes = { readonly from: string; readonly until: string };
 
 export const typedOf = ({ from, until }: Times): TypedTimes => ({

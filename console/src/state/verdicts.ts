@@ -1,4 +1,4 @@
-/** The server's verdicts on waiting notifications, requested again when a fact that decides them changes. */
+/** Requests the server's verdicts on waiting notifications, again after each change of a fact that decides them. */
 import { useEffect, useMemo, useState } from 'react';
 import type { Verdict } from '../../../src/wire/client/index.ts';
 import { listen } from './live.ts';

@@ -1,4 +1,4 @@
-/** The levels at which an idle Earpiece agent is woken only if a person agrees (`wake.<level> = "ask"`). */
+/** Finds the levels at which an idle Earpiece agent is woken only if a person agrees (`wake.<level> = "ask"`). */
 import { useCallback, useMemo } from 'react';
 import type { Level } from '../types.ts';
 import { useLoaded } from './loaded.ts';

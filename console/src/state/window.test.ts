@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { around, earlierThan, laterThan, NEWEST, SHOWN, spanOf, type Place } from './window.ts';
 
-/** Makes entries; some records make two entries. */
+/** Makes entries. Some records make two entries. */
 const list = (length: number, first = 0): { seq: number }[] =>
   Array.from({ length }, (_, n) => ({ seq: first + n - (n % 7 === 1 ? 1 : 0) }));
 

@@ -1,4 +1,4 @@
-/** Checks the rules for a talk after any number of kills; returns one line for each broken rule. */
+/** Checks the rules for a talk after any number of kills. Returns one line for each broken rule. */
 import { isType, type Draft } from '../../../src/core/records.ts';
 import type { Recorded } from '../../model/tap.ts';
 import { textsOf } from '../../model/texts.ts';

@@ -25,7 +25,7 @@ export type Kill =
 
 export type Ran = {
   readonly problems: readonly string[];
-  /** The number of lives that a kill ended; the talk may have ended before the kill. */
+  /** The number of lives that a kill ended. The talk may have ended before the kill. */
   readonly killed: number;
   readonly requests: number;
   readonly queued: number;
@@ -64,7 +64,7 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
     }
   })();
 
-  /** Runs one life; returns true if its process ended by itself. */
+  /** Runs one life. Returns true if its process ended by itself. */
   const live = async (kill: Kill | undefined, last?: string): Promise<boolean> => {
     asked = 0;
     const fault = kill?.kind === 'point' ? { EARPIECE_FAULT: `${kill.point}:${kill.times}` } : {};

@@ -1,5 +1,6 @@
 /**
- * The model's side of a talk of 20 tool calls, in which the agent is killed repeatedly. This side knows only the latest request.
+ * Plays the model's side of a talk of 20 tool calls, in which the agent is killed repeatedly. This side knows only the latest
+ * request.
  */
 import type { Policy } from '../../../src/core/policy.ts';
 import type { Part } from '../../model/answer.ts';
@@ -16,7 +17,7 @@ export const CRASH_POLICY: Partial<Policy> = {
   wake: { info: 'never', warning: 'never', error: 'never', critical: 'never' },
 };
 
-/** The number of calls in each answer; 20 calls in total. */
+/** The number of calls in each answer, 20 calls in total. */
 const BATCHES = [1, 2, 1, 3, 1, 2, 1, 1, 3, 2, 1, 2];
 export const CALLS = BATCHES.reduce((sum, calls) => sum + calls, 0);
 

@@ -1,5 +1,5 @@
-// One life of an agent that will be killed: `worker.ts DATABASE URL API [the last message]`. The process begins or continues the
-// talk, and prints `done` when the turn has ended. EARPIECE_FAULT kills the process at a fault point.
+// Runs one life of an agent that will be killed: `worker.ts DATABASE URL API [the last message]`. The process begins or
+// continues the talk, and prints `done` when the turn has ended. EARPIECE_FAULT kills the process at a fault point.
 import { createAgent } from '../../../src/agent/agent.ts';
 import { DEFAULT_POLICY } from '../../../src/core/policy.ts';
 import { Inbox } from '../../../src/inbox/index.ts';

@@ -1,4 +1,4 @@
-// pi itself has no MCP client. As its extension, this file offers the configured servers' tools as <server>_<tool>.
+// Offers the configured servers' tools as <server>_<tool>. This file is an extension of pi, which itself has no MCP client.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

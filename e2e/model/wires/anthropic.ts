@@ -2,7 +2,7 @@ import { chunked, event, halvesOf, wordsOf, type Wire } from '../answer.ts';
 
 const ENDINGS = { length: 'max_tokens', refusal: 'refusal', error: '' } as const;
 
-/** Anthropic messages. Unsigned thinking has no signature_delta. */
+/** Writes Anthropic messages. Unsigned thinking has no signature_delta. */
 export const anthropic: Wire = (answer, n, ending) => {
   const say = (type: string, data: object = {}): string => event({ type, ...data }, type);
   const message = { id: `msg_${n}`, type: 'message', role: 'assistant', model: 'scripted', content: [] };

@@ -3,7 +3,7 @@ import { chunked, event, halvesOf, wordsOf, type Wire } from '../answer.ts';
 /** Gateways to other models (OpenRouter) send `error`. */
 const ENDINGS = { length: 'length', refusal: 'content_filter', error: 'error' } as const;
 
-/** OpenAI chat completions. Reasoning goes out as `reasoning_content`, as other providers of this format send it. */
+/** Writes OpenAI chat completions. Reasoning is sent as `reasoning_content`, as other providers of this format send it. */
 export const chat: Wire = (answer, n, ending) => {
   const chunk = (delta: object, finish_reason: string | null = null): string =>
     event({

@@ -3,8 +3,8 @@ import { chunked, event, wordsOf, type Wire } from '../answer.ts';
 const ENDINGS = { length: 'MAX_TOKENS', refusal: 'SAFETY', error: 'MALFORMED_FUNCTION_CALL' } as const;
 
 /**
- * Gemini, whose answers are a flat list of parts. A call is always one whole part. The first call of the answer carries the
- * signature of the thoughts; without calls, an empty part after the last text carries the signature.
+ * Writes answers of Gemini, which are a flat list of parts. A call is always one whole part. The first call of the answer has
+ * the signature of the thoughts. Without calls, an empty part after the last text has the signature.
  */
 export const gemini: Wire = (answer, n, ending) => {
   const say = (part: object): string =>

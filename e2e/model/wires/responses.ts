@@ -2,7 +2,7 @@ import { chunked, event, halvesOf, wordsOf, type Wire } from '../answer.ts';
 
 const ENDINGS = { length: 'max_output_tokens', refusal: 'content_filter' } as const;
 
-/** OpenAI responses. Signed reasoning has its encrypted content at the item's end, as with `store: false`. */
+/** Writes OpenAI responses. Signed reasoning has its encrypted content at the item's end, as with `store: false`. */
 export const responses: Wire = (answer, n, ending) => {
   let sequence_number = 0;
   const say = (type: string, data: object): string => event({ type, sequence_number: sequence_number++, ...data }, type);

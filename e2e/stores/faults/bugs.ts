@@ -1,4 +1,6 @@
-/** A faulty store for the bug `close_without_condition`: the append of a carry always succeeds, as if it had no condition. */
+/**
+ * Makes a faulty store for the bug `close_without_condition`: the append of a carry always succeeds, as if it had no condition.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isType, type Draft, type Stored } from '../../../src/core/records.ts';
 import type { Appended, Store } from '../../../src/core/ports.ts';

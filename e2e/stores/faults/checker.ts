@@ -1,5 +1,5 @@
 /**
- * The rules that hold for a log after any number of kills. The checker counts closings itself, record by record, so it finds both
+ * Checks the rules for a log after any number of kills. The checker counts closings itself, record by record, so it finds both
  * a wrong `settle` and a wrong index.
  */
 import type { LogKey } from '../../../src/core/address.ts';
@@ -164,9 +164,9 @@ type Line = { readonly text: string; readonly keys: readonly string[]; readonly 
 type KeysOf = (log: string, id: string, conversation: unknown) => readonly string[];
 
 /**
- * Makes a function that finds the items to which a record refers by an id. For a record of a conversation, it finds the
- * conversation's item, or otherwise the item for any conversation. A record without a conversation refers to every item with the
- * id.
+ * Makes a function that finds the items to which a record refers by an id. For a record of a conversation, the function finds
+ * the conversation's item, or otherwise the item for any conversation. A record without a conversation refers to every item
+ * with the id.
  */
 function keysIn(items: ReadonlyMap<string, Item>): KeysOf {
   const audiences = new Map<string, string[]>();

@@ -1,4 +1,4 @@
-/** `npm run faults -- <engine>`: schedules of faults from a seed, their table and the verdict. */
+/** Runs `npm run faults -- <engine>`: schedules of faults from a seed, their table and the verdict. */
 import { parseArgs } from 'node:util';
 import { didYouMean } from '../../../src/core/errors.ts';
 import { startEngine } from './engines/index.ts';

@@ -1,4 +1,4 @@
-/** A disk in a file, which can freeze, become slow and become full. Such a disk needs Linux, root and a loop device. */
+/** Makes a disk in a file, which can freeze, become slow and become full. Such a disk needs Linux, root and a loop device. */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

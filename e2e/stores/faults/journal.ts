@@ -1,4 +1,4 @@
-/** The rules that need the journal: the lines that the workers wrote for agents and producers. */
+/** Checks the rules that need the journal: the lines that the workers wrote for agents and producers. */
 import { isType, type Stored } from '../../../src/core/records.ts';
 import type { Problem } from './checker.ts';
 import { PAST, type Told } from './roles.ts';

@@ -1,4 +1,4 @@
-/** One process of a worker, from its start to its death. Its output is the journal. */
+/** Runs one process of a worker, from its start to its death. Its output is the journal. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -81,7 +81,7 @@ export class Life {
   }
 
   /**
-   * Waits until the process dies, its death is due or overdue, or `over` is aborted; then kills the process and resolves with its
+   * Waits until the process dies, its death is due or overdue, or `over` is aborted. Then kills the process and resolves with its
    * end.
    */
   async untilDeath(death: Death, over: AbortSignal): Promise<End> {
@@ -120,7 +120,7 @@ export class Life {
     return last?.kind === 'queueing' ? { id: last.id, to: last.to } : undefined;
   }
 
-  /** Returns the last position that was read; the next process reads after it. */
+  /** Returns the last position that was read. The next process continues after this position. */
   readTo(): number | undefined {
     return this.told.findLast((told) => told.kind === 'read')?.seq;
   }

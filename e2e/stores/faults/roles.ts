@@ -3,7 +3,7 @@ import type { FAULT_POINTS } from '../../../src/core/faults.ts';
 export const ENGINES = ['sqlite', 'postgres', 'nats'] as const;
 export type EngineName = (typeof ENGINES)[number];
 
-/** The processes that use the store at the same time. When the process of a slot dies, the slot starts the next one. */
+/** The processes that use the store at the same time. When the process of a slot dies, the slot starts the next process. */
 export const SLOTS = ['producer-1', 'producer-2', 'carrier-1', 'carrier-2', 'server'] as const;
 export type Slot = (typeof SLOTS)[number];
 export type Role = 'producer' | 'carrier' | 'server';
@@ -57,11 +57,11 @@ export function pointsOf(engine: EngineName, ...roles: readonly (Role | 'opener'
 }
 
 /**
- * Deliberate faults in the workers, never in the product: the checker must find each. Each names the points at which the death of
- * a worker shows the fault.
+ * Deliberate faults in the workers, never in the product. The checker must find each fault. Each fault names the points at
+ * which the death of a worker shows the fault.
  */
 export const BUGS = {
-  /** A producer says that a notification is stored before it is. */
+  /** A producer reports a notification as stored before the store has it. */
   ack_before_commit: ['append.begun', 'queue.checked'],
   /** A carry closes items without checking that they are still open. */
   close_without_condition: [],
@@ -135,7 +135,7 @@ export type Orders = {
 };
 
 export const LOGS = { coder: 'shop/coder', tester: 'shop/tester' } as const;
-/** The log that holds interrupts for all agents of the project. */
+/** The log with the interrupts for all agents of the project. */
 export const STANDING = 'shop/*';
 /** The log of the set-up, with old records for `prune`. */
 export const PAST = 'past/agent';

@@ -114,8 +114,8 @@ class Run {
   }
 
   /**
-   * Lets two processes create the store at the same time and kills one. The other process and the set-up must find a complete
-   * store.
+   * Lets two processes create the store at the same time, and kills one process. The other process and the set-up must find a
+   * complete store.
    */
   async #open(): Promise<void> {
     const { opening } = this.#schedule;

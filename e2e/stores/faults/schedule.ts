@@ -41,7 +41,7 @@ export type Schedule = {
   readonly engine: EngineName;
   readonly seed: string;
   readonly number: number;
-  /** JetStream: 1 is one server; 3 is a cluster of three servers with three copies. */
+  /** JetStream: 1 is one server, and 3 is a cluster of three servers with three copies. */
   readonly replicas: 1 | 3;
   /** How a process dies that creates the store at the same time as another process. */
   readonly opening: Death;
@@ -60,7 +60,7 @@ export type Schedule = {
 export type Wanted = {
   readonly engine: EngineName;
   readonly seed: string;
-  /** SQLite: whether each worker opens the file in a separate thread. By default, this is so in half of the schedules. */
+  /** SQLite: whether each worker opens the file in a separate thread. Default: true in half of the schedules. */
   readonly thread?: boolean;
   readonly bug?: Bug;
 };

@@ -1,5 +1,5 @@
 /**
- * One of the processes that use one store until they are killed. A producer queues and withdraws. A carrier delivers into
+ * Runs one of the processes that use a store until they are killed. A producer queues and withdraws. A carrier delivers into
  * Earpiece's own transcript (`shop/coder#own`) and as leases (`shop/coder#host`, `shop/tester#main`). A server follows every
  * record and sweeps. `drain` delivers the notifications that are still open.
  *

@@ -1,4 +1,4 @@
-/** Rows for `check.test.ts`: histories in which an interrupt breaks a rule. */
+/** Lists rows for `check.test.ts`: histories in which an interrupt breaks a rule. */
 import type { History } from '../history.ts';
 import type { Rule } from './check.ts';
 import { ANNA, framed, history, killed, N1, Recorded, sent, TO } from './recorded.ts';

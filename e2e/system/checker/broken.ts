@@ -1,4 +1,4 @@
-/** Rows for `check.test.ts`: histories that break one rule each, and the expected problem. */
+/** Lists rows for `check.test.ts`: histories that break one rule each, and the expected problem. */
 import { INTERRUPTS, type BrokenRow } from './broken-interrupts.ts';
 import {
   ANNA,

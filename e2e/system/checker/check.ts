@@ -1,6 +1,6 @@
 /**
- * The verdict on a storm. The checker reads only four sources: the requests and answers of producers, the traffic on both sides
- * of the gateways, a library user's notes, and the storm's record of its kills and findings. The checker never reads the
+ * Gives the verdict on a storm. The checker reads only four sources: the requests and answers of producers, the traffic on both
+ * sides of the gateways, a library user's notes, and the storm's record of its kills and findings. The checker never reads the
  * product's log, and uses none of its code.
  */
 import type { History } from '../history.ts';
@@ -31,7 +31,7 @@ export type Verdict = {
   };
   readonly kills: Readonly<Record<string, number>>;
   readonly reached: Readonly<Record<Moment, number>>;
-  /** The problems by rule; each list must be empty. */
+  /** The problems by rule. Each list must be empty. */
   readonly problems: Readonly<Record<Rule, readonly string[]>>;
 };
 
@@ -55,7 +55,7 @@ export const RULES = {
 } as const;
 export type Rule = keyof typeof RULES;
 
-/** Checks all rules; `epoch` is the wall-clock time minus the time of the taps. */
+/** Checks all rules. `epoch` is the wall-clock time minus the time of the taps. */
 export function check(history: History, epoch: number): Verdict {
   const { producers, sessions, upstream, storm } = history;
   const all = notificationsOf(producers);

@@ -1,7 +1,7 @@
 /**
- * Some clients show a model only the `structuredContent` of a result that has it. For these clients, the structured content
- * repeats the frame as `_notices`, and the tool's schema declares that field. Other clients show the blocks, and get no such
- * field.
+ * Checks the field `_notices`. Some clients show a model only the `structuredContent` of a result. For these clients, the
+ * structured content repeats the frame as `_notices`, and the tool's schema declares that field. Other clients show the blocks,
+ * and get no such field.
  */
 
 /**

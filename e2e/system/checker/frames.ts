@@ -11,7 +11,7 @@ export type FrameItem = { readonly nonces: readonly string[]; readonly text: str
 export type Frame = {
   readonly mark: string;
   readonly items: readonly FrameItem[];
-  /** The number of notifications that the frame's first line states; `lists` is the number of listed notifications. */
+  /** The number of notifications that the frame's first line states. `lists` is the number of listed notifications. */
   readonly says: number;
   readonly lists: number;
   /** The number of notifications that the first line marks as repeated. */

@@ -38,7 +38,7 @@ export function throughGate(
           if (wasPulled(one, call, reading, readings) || call.reachedAt - refusedAt >= ASKED_AGAIN_MS - ROUNDED_MS) continue;
           if (mayBeUnread(one, readings, storm, call.sentAt)) continue;
         }
-        // While a gateway cannot reach its store, it cannot record a refusal. So another process may count the second from an
+        // While a gateway cannot reach its store, it cannot record a refusal. So another process may measure the 1 s from an
         // earlier refusal, and lower the gate too early.
         const from = one.action === 'pause' ? call.sentAt : Math.min(call.sentAt, refusedAt);
         const wasOut = overlaps(out, Math.max(from, call.sentAt - ASKED_AGAIN_MS), call.receivedAt ?? Number.POSITIVE_INFINITY);
@@ -112,7 +112,7 @@ const wasPulled = (one: Notification, call: Call, reading: Reading, readings: re
   sightsFor(one, reading, readings).some(({ form, t }) => form === 'pull' && t <= call.sentAt);
 
 /**
- * Returns the time of the last earlier call that was refused with this interrupt; Infinity without such a call. If no refusal was
+ * Returns the time of the last earlier call that was refused with this interrupt. Infinity without such a call. If no refusal was
  * shown, but a result has carried the interrupt, the first later call that may have been refused counts. That call reached no
  * server and got no answer, because its gateway may have been killed after it recorded the refusal. Before the interrupt is
  * shown, such a refusal is only a lease, which is released.

@@ -1,4 +1,4 @@
-/** The sessions whose calls an interrupt must refuse, and the cases in which an interrupt may stay unread. */
+/** Finds the sessions whose calls an interrupt must refuse, and the cases in which an interrupt may stay unread. */
 import type { History } from '../history.ts';
 import { agentOf, conversationOf, isBroadcast, isInterrupt, projectOf, type Notification } from './notifications.ts';
 import { memo } from './memo.ts';
@@ -7,7 +7,7 @@ import { activeRun, endOf, overlaps, runsOf, unreachable } from './spans.ts';
 
 const [ALWAYS, NEVER] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
 
-/** Whether any conversation of the agent may get the interrupt. The first conversation with a carrier gets it. */
+/** Whether any conversation of the agent may get the interrupt. The first conversation with a carrier gets the interrupt. */
 export const isAnyones = ({ to, action }: Notification): boolean =>
   !isBroadcast(to) && conversationOf(to) === undefined && action === undefined;
 
@@ -33,9 +33,9 @@ export const windowsOf = (agent: string, readings: readonly Reading[]): Readonly
 
 /**
  * Returns the time until which the interrupt certainly raises this session's gate. An agent's only window gets the interrupt in
- * every session: as an active session, as an heir, or as the first session. If an agent has two windows, no time is certain for a
- * critical notification to the agent, because either window may get it. When a conversation ends, the first later one inherits
- * its interrupts.
+ * every session: as an active session, as an heir, or as the first session. If an agent has two windows, no time is certain for
+ * a critical notification to the agent, because either window may get it. When a conversation ends, the first later
+ * conversation inherits its interrupts.
  */
 export function heldUntil(one: Notification, reading: Reading, readings: readonly Reading[], storm: History['storm']): number {
   const { agent, form } = reading.session.about;
@@ -48,7 +48,7 @@ export function heldUntil(one: Notification, reading: Reading, readings: readonl
   const run = activeRun(reading, one, storm);
   if (run !== undefined && (named === undefined || run.conversation === named))
     return windows.size > 1 && !isBroadcast(one.to) ? run.until : ALWAYS;
-  // An interrupt to the whole project also holds for sessions that start while it is open.
+  // An interrupt to the whole project also applies to sessions that start while the interrupt is open.
   const comesLater = reading.session.about.t > (one.acknowledgedAt ?? 0);
   return isBroadcast(one.to) && comesLater ? ALWAYS : NEVER;
 }

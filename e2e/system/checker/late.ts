@@ -12,7 +12,7 @@ const SETTLED_MS = 1_000;
 
 /**
  * Finds notifications that were acknowledged before a pull of their conversation and are missing in its answer. Notifications
- * that another answer may have held at that time are left out.
+ * that another answer may have contained at that time are left out.
  */
 export function late(all: All, readings: readonly Reading[], storm: History['storm']): string[] {
   const problems: string[] = [];
@@ -64,8 +64,9 @@ function isFor(
 }
 
 /**
- * Whether another answer may have held notifications at the time of the pull. Another answer may hold notifications if another
- * request of the agent was in flight or had just ended without an answer, or if a gateway had just reported an unreachable store.
+ * Whether another answer may have contained notifications at the time of the pull. Another answer may contain notifications if
+ * another request of the agent was in flight or had just ended without an answer, or if a gateway had just reported an
+ * unreachable store.
  */
 function isBusy(pull: Shown, readings: readonly Reading[], storm: History['storm']): boolean {
   return readings.some((reading) => {

@@ -57,7 +57,7 @@ function hasHeir(nonce: string, end: number, runs: readonly Run[]): boolean {
     sightsOf(reading).some((sight) => sight.nonce === nonce && sight.t >= from && sight.t <= until);
   const pulls = ({ reading, begunBy, until }: Run): boolean =>
     reading.shown.some(({ form, whole, sentAt, t }) => form === 'pull' && whole === true && sentAt > begunBy && t < until);
-  // The first conversation after the end inherited everything; a later conversation is the heir of the first one.
+  // The first conversation after the end inherited everything. A later conversation is the heir of the first conversation.
   const first = Math.min(...runs.flatMap(({ from, begunBy }) => (from > end ? begunBy : [])));
   const heirs = runs.filter(
     ({ from, begunBy, until, reading }) =>

@@ -1,5 +1,6 @@
 /**
- * The facts that producers know of each notification: its recipient, and the times from which it must arrive and may be missing.
+ * Collects the facts that producers know of each notification: its recipient, and the times from which it must arrive and may
+ * be missing.
  */
 import type { ProducerLine } from '../history.ts';
 import { memo } from './memo.ts';
@@ -52,8 +53,8 @@ function resumesIn(producers: readonly ProducerLine[]): Resume[] {
 }
 
 /**
- * Returns the time at which a resume lifted the pause. A resume lifts every pause of its conversation, agent or project,
- * regardless of the person and the address of the pause. The checker does not know which conversations of an agent are paused, so
+ * Returns the time at which a resume lifted the pause. A resume lifts every pause of its conversation, agent or project, from
+ * any person and for any address. The checker does not know which conversations of an agent are paused, so
  * a resume of one conversation counts for all of them.
  */
 function liftedAt({ to, t }: Notification, resumes: readonly Resume[]): number | undefined {
@@ -78,7 +79,10 @@ export const missableFrom = ({ withdrawingAt, resumingAt, ttlMs, t }: Notificati
 export const isInterrupt = ({ level, action }: Pick<Notification, 'level' | 'action'>): boolean =>
   level === 'critical' || action !== undefined;
 
-/** Whether the notification also holds for conversations that start while it is open. Each of them has a separate copy. */
+/**
+ * Whether the notification also applies to conversations that start while the notification is open. Each conversation has a
+ * separate copy.
+ */
 export const isStanding = (one: Pick<Notification, 'to' | 'level' | 'action'>): boolean =>
   isBroadcast(one.to) && isInterrupt(one);
 

@@ -159,7 +159,7 @@ function hasTwo(one: Notification, readings: readonly Reading[], storm: History[
   return new Set(active.map(({ session }) => session.about.agent)).size < active.length;
 }
 
-/** Returns how often a client, after a time in which it did not read, got a frame for a call from before or during that time. */
+/** Returns how often a client that had stopped reading got a frame for a call from before or during that time. */
 const deafTo = ({ session, shown }: Reading): number =>
   session.lines
     .flatMap((line) => (line.kind === 'hears' ? line.t : []))

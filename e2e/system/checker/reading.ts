@@ -1,4 +1,4 @@
-/** One session's tap: the notifications that its model was shown, when and how, and the outcome of each call. */
+/** Reads one session's tap: the notifications that its model was shown, when and how, and the outcome of each call. */
 import type { ClientLine, History, Session } from '../history.ts';
 import { compare, parsed } from './bytes.ts';
 import { wrongFields, wrongSchemas } from './fields.ts';
@@ -33,7 +33,7 @@ export type Call = {
   readonly sentAt: number;
   readonly receivedAt?: number;
   readonly refused: boolean;
-  /** The time when the call reached the wrapped server; undefined if the call reached no server. */
+  /** The time when the call reached the wrapped server. Undefined if the call reached no server. */
   readonly reachedAt?: number;
 };
 

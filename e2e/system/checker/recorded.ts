@@ -1,4 +1,4 @@
-/** Hand-written histories for the tests of the checker: one producer, and windows with frames line by line. */
+/** Builds histories for the tests of the checker: one producer, and windows with frames line by line. */
 import type { ClientLine, History, ProducerLine, SessionLine, StormLine, Upstream } from '../history.ts';
 
 export const N1 = 'nonce-000000000001';
@@ -89,7 +89,7 @@ export class Recorded {
     return this;
   }
 
-  /** Records a call of a tool with structured content; `notices` says whether the client's frame has that field. */
+  /** Records a call of a tool with structured content. `notices` says whether the client's frame has that field. */
   structured(call: string, text: string, notices: boolean): this {
     const id = this.#sent('structured', undefined, call);
     const frame = (more: string, blocks: string): string =>
@@ -124,7 +124,7 @@ export class Recorded {
     return this.#received(`{"jsonrpc":"2.0","id":${id},"result":{"content":[${block(answer)}]}}`, 10);
   }
 
-  /** Records a message of a library user; `tapMs` is the delay of the tap after the loop's request for the message. */
+  /** Records a message of a library user. `tapMs` is the delay of the tap after the loop's request for the message. */
   message(key: string, text: string, way: 'carry' | 'offer' = 'carry', tapMs = 0): this {
     const askedAt = (this.t += 10);
     this.lines.push({ t: (this.t += tapMs), kind: 'message', way, askedAt, key, text });

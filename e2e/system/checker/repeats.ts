@@ -91,7 +91,7 @@ export function again(
 
 type Held = { readonly reading: Reading; readonly conversation?: string | undefined };
 
-/** Whether `a` and `b` belong to one conversation; without a name, the host process is the conversation. */
+/** Whether `a` and `b` belong to one conversation. Without a name, the host process is the conversation. */
 const isSameConversation = (a: Held, b: Held): boolean =>
   a.conversation === b.conversation && (a.reading === b.reading || a.conversation !== undefined);
 
@@ -118,7 +118,7 @@ const RECEIPT_WITHIN_MS = 1_000;
 
 /**
  * Returns the time by which the notification was certainly read: the same connection had an answer to a call made at least a
- * second later. A library user that calls `offer` also calls `confirm` before it continues; for a library user that calls
+ * second later. A library user that calls `offer` also calls `confirm` before it continues. For a library user that calls
  * `carry`, see `twice`.
  */
 export function readBy({ t, connection, reading: { session, requests } }: Seen): number {

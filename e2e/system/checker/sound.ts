@@ -1,4 +1,4 @@
-/** Rows for `check.test.ts`: histories that look faulty and are correct. */
+/** Lists rows for `check.test.ts`: histories that look faulty but are correct. */
 import type { History } from '../history.ts';
 import {
   ANNA,

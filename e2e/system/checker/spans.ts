@@ -1,4 +1,4 @@
-/** The times of a session: its life, its activity, and the times when its gateway could not reach its store. */
+/** Computes the times of a session: its life, its activity, and the times when its gateway could not reach its store. */
 import type { ClientLine, History, StormLine } from '../history.ts';
 import { memo } from './memo.ts';
 import type { Notification } from './notifications.ts';
@@ -83,8 +83,8 @@ export const activeRun = (reading: Reading, one: Notification, storm: History['s
   runsOf(reading, storm).find(({ begunBy, until }) => begunBy < one.t && until > (one.acknowledgedAt ?? one.t));
 
 /**
- * Whether the session ran from before the request until after its answer, but its gateway could not record its presence, because
- * no call of the session had reached the store yet.
+ * Whether the session ran from before the request until after its answer, but was unknown. No call of the session had reached
+ * the store yet, so its gateway could not record its presence.
  */
 export const wasUnknown = (reading: Reading, one: Notification, storm: History['storm']): boolean =>
   runsOf(reading, storm).some(

@@ -36,7 +36,8 @@ export function reworded(all: All, readings: readonly Reading[]): string[] {
 type Said = { readonly text: string; readonly others: readonly string[] };
 
 /**
- * Whether the line is the rest of an earlier line: it holds fewer notifications, and the missing notifications may have ended.
+ * Whether the line is the rest of an earlier line: the line contains fewer notifications, and the missing notifications may
+ * have ended.
  */
 function isRest(all: All, before: readonly string[], now: readonly string[], t: number): boolean {
   const missing = before.filter((nonce) => !now.includes(nonce));
@@ -72,7 +73,7 @@ function marks(readings: readonly Reading[]): string[] {
 
 const LEVELS: readonly (string | undefined)[] = ['info', 'warning', 'error', 'critical'];
 
-/** Checks that in each frame, the most urgent item comes first, and within a level the oldest item. */
+/** Checks that in each frame, the most urgent item is first, and within a level the oldest item. */
 export function disordered(all: All, readings: readonly Reading[]): string[] {
   return readings.flatMap(({ session, shown }) =>
     shown.flatMap(({ frame }) => {
@@ -90,8 +91,8 @@ export function disordered(all: All, readings: readonly Reading[]): string[] {
 const rankOf = ({ level }: FrameItem): number => LEVELS.indexOf(level);
 
 /**
- * Whether one item is certainly older: it was acknowledged before the other item was requested. Each log has a separate copy of a
- * notification to all agents, and a copy may be younger.
+ * Whether one item is certainly older: the item was acknowledged before the other item was requested. Each log has a separate
+ * copy of a notification to all agents, and a copy may be younger.
  */
 function isOlder(all: All, one: FrameItem, other: FrameItem): boolean {
   const [a, b] = [one, other].map(({ nonces }) => (nonces.length === 1 ? all.get(nonces[0] ?? '') : undefined));

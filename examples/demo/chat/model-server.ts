@@ -1,5 +1,5 @@
 /**
- * A server on 127.0.0.1 that speaks OpenAI's chat API and answers with the texts of a script, word by word. The agent cannot
+ * Runs a server on 127.0.0.1 that speaks OpenAI's chat API and answers with the texts of a script, word by word. The agent cannot
  * distinguish this server from a real model.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,14 +10,14 @@ import { nextOf, type Message, type Says, type Step } from './script.ts';
 export type Asked = {
   readonly step: Step;
   readonly messages: readonly Message[];
-  /** When the agent closed the connection before the answer was complete, epoch ms. */
+  /** The time at which the agent closed the connection before the answer was complete, epoch ms. */
   cutOffAt?: number;
 };
 
 export type ModelServerOptions = {
   /** Awaited before the answer begins. */
   readonly before: (step: Step) => Promise<void> | void;
-  /** Called after each word with the number of words so far: returns the delay until the next word, in ms. */
+  /** Called after each word with the number of words so far. Returns the delay until the next word, in ms. */
   readonly pace: (step: Step, words: number) => number;
   /** Returns the next answer of a conversation. Default: the script of the story. */
   readonly script?: (messages: readonly Message[]) => Says;

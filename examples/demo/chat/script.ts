@@ -1,6 +1,6 @@
 /**
- * The answers of the demo's model, which is a script. The script reads the conversation and gives the next answer of the story.
- * The script has no state, so a repeated request gets the same answer.
+ * Gives the answers of the demo's model, which is a script. The script reads the conversation and gives the next answer of the
+ * story. The script has no state, so a repeated request gets the same answer.
  */
 
 /** A message in the format of OpenAI's chat API. */
@@ -23,7 +23,7 @@ export type Says = {
 export const TESTS = 'node check.js';
 export const EDIT = 'sed s/Math.floor/Math.round/ src/cart.js > new.js && mv new.js src/cart.js';
 export const UNDO = 'sed s/Math.round/Math.floor/ src/cart.js > new.js && mv new.js src/cart.js';
-/** The commands that the agent runs while the tests run; the last command is repeated as often as needed. */
+/** The commands that the agent runs while the tests run. The last command is repeated as often as needed. */
 const MEANWHILE = ['cat src/prices.json', 'node bench.js'];
 
 /** The words in notifications for which the demo waits. */

@@ -1,4 +1,4 @@
-/** The project of the chat's story: the shop of `npm start -- gateway`, with slow tests. */
+/** Makes the project of the chat's story: the shop of `npm start -- gateway`, with slow tests. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeShop } from '../shop.ts';

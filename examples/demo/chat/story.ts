@@ -1,7 +1,7 @@
 /**
- * The story of `npm start`: Earpiece's own agent repairs a small shop in `earpiece chat`. The shop's tests run in the background
- * and fail. An import changes a file. A person stops the agent in the middle of its answer. The model is a script that ships with
- * the demo, or a real one; everything else is real. With the script, the story checks itself.
+ * Tells the story of `npm start`: Earpiece's own agent repairs a small shop in `earpiece chat`. The shop's tests run in the
+ * background and fail. An import changes a file. A person stops the agent in the middle of its answer. The model is a script
+ * that ships with the demo, or a real model. Everything else is real. With the script, the story checks itself.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ import { writeChatShop } from './shop.ts';
 export type ChatStoryOptions = {
   readonly stage: Stage;
   readonly page: Page;
-  /** `provider:model`; default: the script. */
+  /** `provider:model`. Default: the script. */
   readonly model?: string;
   /** The URL at which a browser shows the same conversation. */
   readonly console?: string;
@@ -119,8 +119,8 @@ class ChatStory {
   }
 
   /**
-   * Returns the delay between words in ms: reading speed in a terminal, and a short delay for a pipe. When Maria has read enough
-   * of the entry, the words come more slowly.
+   * Returns the delay between words in ms: reading speed in a terminal, and a short delay for a pipe. When Maria has read
+   * enough of the entry, the words are printed more slowly.
    */
   pace(step: Step, words: number): number {
     if (step === 'write' && words >= WORDS_UNTIL_STOP) {

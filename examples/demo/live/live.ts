@@ -1,6 +1,6 @@
 /**
- * The end of `npm start`: a server with the console, in which the agent of the story works until the person ends it. Events
- * around the agent come from other processes, as in the story.
+ * Runs the end of `npm start`: a server with the console, in which the agent of the story works until the person ends it. Other
+ * processes cause the events around the agent, as in the story.
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

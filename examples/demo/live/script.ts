@@ -1,7 +1,8 @@
 /**
- * The answers of the demo's model after the story, when the agent looks after the shop while a person watches in the console.
- * Each message, and each notification that wakes the agent, begins a round. The answers depend on the texts that the model reads.
- * In each round, the model asks for a task and reports its result. The model stops work on a task that a person takes away.
+ * Gives the answers of the demo's model after the story, when the agent looks after the shop while a person watches in the
+ * console. Each message, and each notification that wakes the agent, begins a round. The answers depend on the texts that the
+ * model reads. In each round, the model asks for a task and reports its result. The model stops work on a task that a person
+ * takes away.
  */
 import type { Message, Says } from '../chat/script.ts';
 
@@ -42,7 +43,8 @@ export function nextRound(messages: readonly Message[]): Says {
       calls: [],
     };
 
-  // Words that a person has written, in the console or on a command line. The demo's own messages have another form.
+  // The words are those that a person has written, in the console or on a command line. The demo's own messages have another
+  // form.
   const words = /(?:wrote|asks to \w+)[^“]*“([^”]*)”/u.exec(told)?.[1];
   if (words !== undefined && results === 0)
     return {

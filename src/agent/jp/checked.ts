@@ -15,8 +15,8 @@ const carried = { notifications: z.array(notification).optional() };
 const sized = z.union([name, z.object({ policy: name, over: z.number().min(0).optional() }).loose()]);
 
 /**
- * The allowed forms of entries. The table has the entries that reach a provider, and the entries that decide which records reach
- * a provider. Other entries of JP are kept unchanged; entries with a type of Earpiece are refused.
+ * The allowed forms of entries. The table contains the entries that reach a provider, and the entries that decide which records
+ * reach a provider. Other entries of JP are kept unchanged, except entries with a type of Earpiece, which are refused.
  */
 const SHAPES: Readonly<Record<string, z.ZodType>> = {
   chat_request: z.object({ content: text, author: text.nullish(), ...carried }),

@@ -11,8 +11,8 @@ export type JpEntry = { readonly type: string; readonly timestamp?: string } & {
 type Table = { readonly [key: string]: Json };
 
 /**
- * Converts one entry of a JP conversation to a record. `metadata.jp` holds JP's own fields. `metadata.provider` holds the fields
- * that the provider needs in later requests.
+ * Converts one entry of a JP conversation to a record. `metadata.jp` contains JP's own fields. `metadata.provider` contains the
+ * fields that the provider needs in later requests.
  */
 export function recordOf(entry: JpEntry): Draft {
   const { timestamp, metadata: encoded, ...rest } = entry;

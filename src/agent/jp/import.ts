@@ -103,6 +103,9 @@ function readJson(file: string, needed: boolean): Json | undefined {
   try {
     return JSON.parse(text.replace(/^\uFEFF/u, '')) as Json;
   } catch (cause) {
-    throw new EarpieceError('bad_argument', `${file} is not JSON: ${(cause as Error).message}`);
+    throw new EarpieceError(
+      'bad_argument',
+      `${file} is not JSON (${(cause as Error).message}); name a conversation folder of JP`,
+    );
   }
 }

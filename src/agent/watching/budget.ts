@@ -1,6 +1,6 @@
 /**
- * The limits of one agent turn: tokens, requests to the model, time, and the size of its context. Reports a warning before each
- * limit, and an event when the tokens or the requests are used up, each once per turn.
+ * Tracks the limits of one agent turn: tokens, requests to the model, time, and the size of its context. Reports a warning before
+ * each limit, and an event when the tokens or the requests are used up, each once per turn.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import { plainDuration, plainNumber, seen, type Seen } from './seen.ts';
@@ -10,7 +10,7 @@ export type BudgetOptions = {
   readonly tokens?: number;
   /** The size of the model's context window. The last request and its answer must fit into this window. */
   readonly contextTokens?: number;
-  /** How long a turn should take. The agent is only warned; to end the turn, call `stop`. */
+  /** How long a turn should take. After this time, the agent is only warned. To end the turn, call `stop`. */
   readonly timeoutMs?: number;
   /** The fraction of each limit at which the agent is warned. Default 0.8 of tokens and time, 0.7 of iterations and context. */
   readonly warnAt?: {

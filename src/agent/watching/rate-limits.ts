@@ -11,7 +11,7 @@ export type Headers = Readonly<Record<string, string | undefined>>;
 export type Limit = { readonly name: string; readonly limit: number; readonly remaining: number; readonly resetAt?: number };
 
 const LOW_AT = 0.1;
-/** The time until a limit resets, if the provider does not report it. */
+/** The time until a limit resets, if the provider does not report this time. */
 const WINDOW_MS = 60_000;
 /**
  * The time after which the notification about a refusal expires, counted from the end of the delay that the provider requests.

@@ -1,5 +1,5 @@
 /**
- * Parts that the event sources around an agent's loop share. These sources only make the events; their caller emits the events.
+ * Provides helpers for the event sources around an agent's loop. These sources only make the events, and their callers emit them.
  */
 import type { EventInput } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';

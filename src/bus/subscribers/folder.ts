@@ -51,7 +51,7 @@ export class Folder {
   }
 
   /**
-   * Returns the folder's state. Checks the folder first, unless the last check was a short time ago. `now`: milliseconds of a
+   * Returns the folder's state. Checks the folder first, if a check is due (see `checkEveryMs`). `now`: milliseconds of a
    * monotonic clock. Must not throw.
    */
   check(now: number): FolderState {

@@ -25,7 +25,7 @@ export type SubscriberFoldersOptions = {
    * change.
    */
   readonly projectTrust?: ProjectTrust;
-  /** Called with new problems, once for each state of a folder. Exceptions of this function are ignored. */
+  /** Gets the new problems, once for each state of a folder. Exceptions of this function are ignored. */
   readonly onProblem?: (problems: readonly SubscriberProblem[]) => void;
   /** The shortest time between two checks of a folder. Default 10 ms. */
   readonly checkEveryMs?: number;

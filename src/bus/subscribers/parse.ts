@@ -23,7 +23,7 @@ export type ParseOptions = {
   readonly template: (name: string) => TemplateFound;
 };
 
-/** The result. Without `subscriber`, at least one problem is an error. */
+/** The subscriber and the problems of a file. Without `subscriber`, at least one problem is an error. */
 export type Parsed = {
   readonly subscriber?: Subscriber;
   readonly problems: readonly SubscriberProblem[];

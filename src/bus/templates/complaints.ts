@@ -20,7 +20,7 @@ export function complaintOf(error: Error, source: string, { fuel }: Limits, word
   const place = PLACE.exec(error.message);
   const what = (place ? error.message.slice(0, place.index) : (error.message.split('\n')[0] ?? '')).trim();
   const found = place?.groups?.['line'];
-  // The line is 0 for an empty text.
+  // minijinja reports line 0 for an empty text.
   const line = found === undefined ? undefined : Math.max(1, Number(found));
   const at = (message: string): Complaint => {
     const short = message.length > MESSAGE_CHARS ? `${message.slice(0, MESSAGE_CHARS - 1).toWellFormed()}…` : message;

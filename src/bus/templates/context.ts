@@ -20,7 +20,7 @@ const MAX_DEPTH = 50;
  * Makes the values that a template of a subscriber can use:
  * - `notification`: `{subscriber_id, kind, level}`.
  * - `events`, oldest first, one for each different detail: `{type, source, severity, timestamp, payload, data, message, count}`.
- *   `data` is `payload`, `timestamp` is ISO. `event` is the first event. `event` is missing if there is no event.
+ *   `data` equals `payload`. `timestamp` is in ISO format. `event` is the first event. `event` is missing if there is no event.
  * - `count`: the number of all events, including unlisted events. A template need not state the number of unlisted events,
  *   because Earpiece adds this number (`core/unlisted.ts`).
  * - `timestamp`: the time of the last event. `time_zone`: the zone for `format_time`.

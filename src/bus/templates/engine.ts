@@ -48,8 +48,8 @@ export type TemplateEngineOptions = {
   /** The engine's memory in MB, without its code. Default 64. */
   readonly memoryMb?: number;
   /**
-   * Called when a worker was lost, with the template or expression and the reason. A template with an ordinary error does not
-   * trigger this call.
+   * Gets the template or expression and the reason when a worker was lost. A template with an ordinary error does not trigger
+   * this call.
    */
   readonly onTrouble?: (reason: string) => void;
 };

@@ -32,6 +32,6 @@ export type Limits = {
 
 export type WorkerData = {
   readonly limits: Limits;
-  /** One `BigInt64`: the time (`process.hrtime`) at which the worker began its current question. 0 before that. */
+  /** One `BigInt64`: the time (`process.hrtime`) at which the worker began its current question. 0 before the first question. */
   readonly begun: SharedArrayBuffer;
 };

@@ -42,7 +42,7 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
     return died(messageOf(error));
   }
 
-  /** Called with the next message, or when the worker has ended. */
+  /** Handles the next message, or the end of the worker. */
   let waiting: ((message: unknown) => void) | undefined;
   let last: string | undefined;
   const onMessage = (message: unknown): void => {
@@ -77,8 +77,8 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
           const ms = left();
           const more = ms > 0 ? ms : await grace();
           if (waiting !== resolve) return;
-          // Waits one more iteration of the event loop, because a message that arrived while this thread was busy must not count
-          // as late.
+          // The wait lasts one more iteration of the event loop, because a message that arrived while this thread was busy must
+          // not count as late.
           if (more <= 0) setImmediate(() => waiting === resolve && onMessage(LATE));
           else timer = setTimeout(() => void watch(), more);
         };

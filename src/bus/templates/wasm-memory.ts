@@ -17,7 +17,10 @@ export function boundMemory(megabytes: number): void {
   };
 }
 
-/** Returns the module with a maximum in its memory section. Growing beyond the maximum fails, which ends the render. */
+/**
+ * Returns the module with a maximum in its memory section. A module that needs more memory than the maximum fails, and the render
+ * ends.
+ */
 export function withMaximum(source: Bytes, pages: number): Uint8Array<ArrayBuffer> {
   const bytes = ArrayBuffer.isView(source)
     ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
@@ -26,7 +29,7 @@ export function withMaximum(source: Bytes, pages: number): Uint8Array<ArrayBuffe
   while (at < bytes.length) {
     const [size, body] = readNumber(bytes, at + 1);
     if (bytes[at] === MEMORY_SECTION) {
-      // The section holds the count of memories (one), and the flags and the initial pages of the memory. Existing limits are
+      // The section contains the count of memories (one), and the flags and the initial pages of the memory. Existing limits are
       // replaced.
       const [count, flags] = readNumber(bytes, body);
       const [initial] = readNumber(bytes, flags + 1);

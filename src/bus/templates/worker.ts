@@ -6,7 +6,7 @@ import { boundMemory } from './wasm-memory.ts';
 const { limits, begun } = workerData as WorkerData;
 const began = new BigInt64Array(begun);
 
-// Must run before the import, which compiles minijinja.
+// The memory must be limited before the import, which compiles minijinja.
 boundMemory(limits.memoryMb);
 const { sandbox } = await import('./sandbox.ts');
 const { answer } = sandbox(limits);

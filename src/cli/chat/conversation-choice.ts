@@ -13,7 +13,7 @@ export type Wish = {
   readonly as?: string;
   /**
    * The id of the conversation to continue. `true` means the conversation that `as` names, otherwise the conversation that was
-   * seen last. A conversation that a running process holds is chosen only if there is no other.
+   * seen last. A conversation that a running process uses is chosen only if there is no other conversation.
    */
   readonly resume?: string | true;
   /** The id of the conversation to fork. `true` means the conversation that was seen last. */
@@ -57,10 +57,10 @@ export async function chooseConversation(ear: LoadedInbox, wish: Wish): Promise<
   if (wish.fork !== undefined && wish.resume !== undefined)
     throw new EarpieceError(
       'bad_argument',
-      'give either --resume, which continues a conversation, or --fork, which begins a copy of a conversation',
+      'give either --resume (continues a conversation) or --fork (begins a copy of a conversation), got both',
     );
   if (wish.turns !== undefined && wish.fork === undefined)
-    throw new EarpieceError('bad_argument', '--turns is the number of turns that --fork copies; add --fork');
+    throw new EarpieceError('bad_argument', `--turns ${wish.turns} works only with --fork; add --fork`);
   const continues =
     wish.resume !== undefined || wish.fork !== undefined || (named !== undefined && (await isKnown(ear, log, named)));
   // A command of an agent may start another agent, but may not continue the conversation of another agent.
@@ -89,8 +89,8 @@ async function forkOf(ear: LoadedInbox, log: LogKey, named: string | undefined, 
 }
 
 /**
- * Returns the last position before the turn that follows the conversation's n-th turn; undefined if the n-th turn is the last
- * turn. Throws `bad_argument` if the conversation has fewer turns.
+ * Returns the last position of the conversation's n-th turn; undefined if the n-th turn is the last turn. Throws `bad_argument`
+ * if the conversation has fewer turns.
  */
 async function endOfTurn(ear: LoadedInbox, log: LogKey, conversation: string, turns: number): Promise<number | undefined> {
   const begins: number[] = [];

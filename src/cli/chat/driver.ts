@@ -1,6 +1,6 @@
 /**
- * Carries out the commands of a person (or a script) in a conversation, for any front. During a turn, messages wait for their own
- * turn, and `wake` does nothing. All other commands take effect at once.
+ * Runs the commands of a person (or a script) in a conversation, for any front. During a turn, messages wait for their own turn,
+ * and `wake` does nothing. All other commands take effect at once.
  */
 import type { AgentEvent, TurnResult } from '../../agent/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -14,7 +14,7 @@ export type DriverOptions = {
   readonly show: (event: AgentEvent) => Promise<void> | void;
   /** Called when a message is sent to the agent. */
   readonly sent: (text: string) => void;
-  /** Called with an internal error; the conversation continues. */
+  /** Called with an internal error. The conversation continues. */
   readonly trouble: (message: string) => void;
 };
 
@@ -67,7 +67,7 @@ export class Driver {
     return this.#waiting.splice(0);
   }
 
-  /** Adds text to the running turn. If no turn takes it, the text is sent as a message. */
+  /** Adds text to the running turn. If no turn accepts the text, the text is sent as a message. */
   reply(text: string): void {
     if (this.session.agent.reply(text)) this.#options.sent(text);
     else this.send(text);
@@ -118,7 +118,7 @@ export class Driver {
     while (this.busy || this.#waiting.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** Shows an internal error; the conversation continues. */
+  /** Shows an internal error. The conversation continues. */
   readonly trouble = (error: unknown): void => this.#options.trouble(error instanceof Error ? error.message : String(error));
 
   /** Stops showing events, and drops the waiting messages. The session stays open. */

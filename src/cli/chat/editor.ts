@@ -176,7 +176,7 @@ const PLAIN: Readonly<Record<string, Does>> = {
   delete: (editor) => editor.delete(),
 };
 
-/** The functions of keys with Ctrl; most are as in a shell. */
+/** The functions of keys with Ctrl. Most are as in a shell. */
 const CONTROL: Readonly<Record<string, Does>> = {
   a: (editor) => editor.moveFar(-1),
   e: (editor) => editor.moveFar(1),

@@ -1,4 +1,4 @@
-/** A front shows a conversation: on a terminal, in a pipe, or to another program. */
+/** Defines a front, which shows a conversation on a terminal, in a pipe, or to another program. */
 import type { Session } from './session.ts';
 
 export interface Front {
@@ -9,8 +9,8 @@ export interface Front {
   /** Called when a handle begins, changes or ends. */
   handles(): void;
   /**
-   * Runs the conversation to its end, and resolves with the exit code. `first` is a message to send at once; an empty text sends
-   * nothing. The caller closes the session.
+   * Runs the conversation to its end, and resolves with the exit code. `first` is sent to the agent at once, unless it is empty.
+   * The caller closes the session.
    */
   run(session: Session, first: string): Promise<number>;
 }

@@ -49,7 +49,7 @@ export class JsonFront implements Front, Disposable {
     else this.#early.push(event);
   }
 
-  /** Prints the held events, also if the conversation could not be opened. */
+  /** Prints the events that were kept until `opened`, even if the conversation could not be opened. */
   [Symbol.dispose](): void {
     const held = this.#early ?? [];
     this.#early = undefined;
@@ -116,7 +116,11 @@ export function inputOf(line: string): Input {
   switch (type) {
     case 'send':
     case 'reply':
-      if (typeof text !== 'string' || text.trim() === '') return { type: 'wrong', why: `${type} needs a text that is not blank` };
+      if (typeof text !== 'string' || text.trim() === '')
+        return {
+          type: 'wrong',
+          why: `${type} needs a text that is not blank, got ${(JSON.stringify(text) ?? 'none').slice(0, 80)}`,
+        };
       return { type, text };
     case 'stop':
     case 'quit':
@@ -124,7 +128,7 @@ export function inputOf(line: string): Input {
     case 'wake':
       if (ids === undefined) return { type };
       if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string'))
-        return { type: 'wrong', why: 'ids must be a list of notification ids' };
+        return { type: 'wrong', why: `ids must be a list of notification ids, got ${JSON.stringify(ids).slice(0, 80)}` };
       return { type, ids: ids as NotificationId[] };
     default: {
       const near = typeof type === 'string' ? didYouMean(type, INPUTS) : undefined;

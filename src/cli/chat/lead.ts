@@ -27,7 +27,7 @@ export type ChatOptions = GlobalOptions & {
 };
 
 /**
- * Runs a chat. `message` is the first message to the agent; an empty text sends nothing. Resolves with the exit code when all
+ * Runs a chat. `message` is the first message to the agent, and is not sent if it is empty. Resolves with the exit code when all
  * parts of the conversation have ended.
  */
 export async function lead(message: string, options: ChatOptions): Promise<number> {

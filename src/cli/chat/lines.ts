@@ -9,7 +9,7 @@ import { cut, widthOf } from '../table.ts';
 import { level, paint, plain } from '../terminal.ts';
 import { safe, wrapAll } from './wrap.ts';
 
-/** The maximum number of lines of a notification's text, before wrapping; a longer text is shortened. */
+/** The maximum number of lines of a notification's text, before wrapping. A longer text is shortened. */
 const NOTE_LINES = 3;
 const NOTE_CHARS = 200;
 /** The maximum width of a result in columns, even if the row is wider. */
@@ -162,7 +162,7 @@ export function noteLines(note: Notification, width: number, number?: () => numb
 
 function besideHead(text: string, width: number, head: string, hang: string): string[] {
   const [first = '', ...others] = text.split('\n');
-  // The first row has the width that the head leaves. The remaining text of the line is wrapped to the full width.
+  // The first row is shorter, because the head precedes it. The remaining text of the line is wrapped to the full width.
   const [row = '', ...more] = wrapAll(first, width, head, head);
   const rest = more.map((each) => each.slice(head.length)).join(' ');
   return [

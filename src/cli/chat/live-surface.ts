@@ -1,5 +1,5 @@
 /**
- * The narrator's surface on a screen. Finished rows are printed once; the row that the model is writing is redrawn at each
+ * Shows the narrator's output on a screen. Finished rows are printed once. The row that the model is writing is redrawn at each
  * change.
  */
 import type { Screen } from './screen.ts';

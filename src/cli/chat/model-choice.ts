@@ -8,7 +8,7 @@ export type Model = { readonly name: string; readonly model: Awaited<ReturnType<
 const OLLAMA_WITHIN_MS = 500;
 
 /**
- * Opens the model with the first of these names that is set. Throws `bad_argument` if no name is set; the message lists the ways
+ * Opens the model with the first of these names that is set. Throws `bad_argument` if no name is set. The message lists the ways
  * to name a model.
  */
 export async function chooseModel(names: readonly (string | undefined)[], env: Env): Promise<Model> {

@@ -1,6 +1,6 @@
 /**
  * Shows an agent's work on a surface. A call is shown when it ends, with its result. A notification is shown when it is
- * delivered; the notifications of a batch of calls are shown below the last call. `running` holds the current calls, for a
+ * delivered. The notifications of a batch of calls are shown below the last call. `running` contains the current calls, for a
  * surface that shows them live.
  */
 import type { AgentEvent } from '../../agent/index.ts';
@@ -11,7 +11,7 @@ import type { Details } from './details.ts';
 import { noteLines, pendingLine, resultLine, rodeLine, seconds, said } from './lines.ts';
 import { safe, wrapAll } from './wrap.ts';
 
-/** A place that shows a conversation. */
+/** Shows a conversation, for example on a terminal or in a pipe. */
 export interface Surface {
   /** The width in columns; Infinity if lines are never cut. */
   readonly width: number;
@@ -29,7 +29,7 @@ export interface Surface {
 export type Delivered = {
   readonly notifications: readonly Notification[];
   readonly summarized: number;
-  /** The texts that the model read; notifications with a shared text are one entry. */
+  /** The texts that the model read. Notifications that share a text are one entry. */
   readonly said: readonly { readonly ids: readonly NotificationId[]; readonly text: string }[];
   /** When the oldest notification was queued, in epoch ms. `now` is the current time. */
   readonly queuedAt?: number;
@@ -149,7 +149,7 @@ export class Narrator {
     }
   }
 
-  /** Makes the next block begin after a blank line. Call this after other code has printed. */
+  /** Makes the next block begin after a blank line. Call `apart` after other code has printed. */
   apart(): void {
     // After a person's message, every kind of block begins after a blank line.
     this.#block = 'said';

@@ -1,4 +1,4 @@
-/** A surface for pipes and files: writes texts and lines one after the other, and never half of a character. */
+/** Shows a conversation in a pipe or a file: writes texts and lines one after the other, and never half of a character. */
 import { stripVTControlCharacters } from 'node:util';
 import { Flow } from './wrap.ts';
 import type { Surface } from './narrator.ts';

@@ -1,5 +1,5 @@
 /**
- * The terminal: printed rows that scroll, with a few live rows below. Printed rows are written once and are never changed again.
+ * Draws on the terminal: printed rows that scroll, with a few live rows below. Printed rows are written once and never change.
  * Live rows are redrawn at each change, in one write.
  */
 import { widthOf } from '../table.ts';
@@ -24,7 +24,7 @@ export class Screen {
   /** Returns the rows to draw. The screen calls this function at each draw, so that printed and live rows always match. */
   readonly #ask: () => Living;
   #living: Living = { rows: [] };
-  /** The live rows that are on the terminal; `#at` is the cursor's row among them. */
+  /** The live rows on the terminal. `#at` is the cursor's row among these rows. */
   #drawn: readonly string[] = [];
   #at = 0;
   #over = true;

@@ -1,4 +1,4 @@
-/** An agent with all of its parts (model, tools, background handles, MCP servers), opened and closed together. */
+/** Opens and closes an agent together with its parts: model, tools, background handles and MCP servers. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { agentTool } from '../../agent/sub-agents.ts';
@@ -113,7 +113,7 @@ export class Session implements AsyncDisposable {
     return this.#seat.handles?.list().filter(({ background, state }) => background && state !== 'stopped') ?? [];
   }
 
-  /** Reads the notifications of a carrier from the store. The carrier's record holds the texts that the model read. */
+  /** Reads the notifications of a carrier from the store. The carrier's record contains the texts that the model read. */
   async delivered(ids: readonly NotificationId[]): Promise<Delivered> {
     const { log } = this.agent.conversation;
     const items = await this.ear.store.items(log, { kind: 'ids', ids });

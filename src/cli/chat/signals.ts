@@ -1,4 +1,4 @@
-/** Signals that ask a conversation to end. */
+/** Listens for the signals that ask a conversation to end. */
 
 /** The exit codes: 128 plus the number of the signal, as in shells. */
 export const SIGNAL_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;

@@ -30,7 +30,7 @@ export const isCommand = (text: string): boolean => /^\/(?!\/)\S*/u.test(text) &
 
 export const messageOf = (text: string): string => (text.startsWith('//') ? text.slice(1) : text);
 
-/** Runs a slash command and returns the lines to show. An invalid line does not throw; only an error of the store throws. */
+/** Runs a slash command and returns the lines to show. Throws only for an error of the store, not for an invalid line. */
 export async function slash(text: string, { driver, details, width, quit }: Slash): Promise<readonly string[]> {
   const [, name = '', argument = ''] = /^\/(\S*)\s*(.*)$/su.exec(text) ?? [];
   switch (name as keyof typeof COMMANDS) {

@@ -74,7 +74,7 @@ const ofItsOwn = (tool: Tool, git: GitSource): Tool => ({
 });
 
 const KNOWN = 'files_known';
-/** The maximum number of files that are stored; the files that were read last are kept. */
+/** The maximum number of files that are stored. The files that were read last are kept. */
 const KEPT = 500;
 
 async function lastKnown(ear: LoadedInbox, address: string): Promise<Readonly<Record<string, string>>> {

@@ -95,7 +95,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
   return code ?? codeOf(driver.last);
 }
 
-/** The maximum length of stdin in bytes; no model accepts a longer prompt. */
+/** The maximum length of stdin in bytes. No model accepts a longer prompt. */
 const MAX_STDIN = 16 * 1_048_576;
 
 /**

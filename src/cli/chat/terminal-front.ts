@@ -114,8 +114,7 @@ class Chat {
   }
 
   /**
-   * Runs the conversation until a person or the system ends it. `first` is a message to send at once; an empty text sends
-   * nothing.
+   * Runs the conversation until a person or the system ends it. `first` is sent to the agent at once, unless it is empty.
    */
   async lead(first: string): Promise<number> {
     const { stdin, stdout } = process;
@@ -251,8 +250,9 @@ class Chat {
   }
 
   /**
-   * Handles Ctrl+C. During a turn, the first opens the menu, the second stops the turn, and the third quits if the turn has not
-   * ended yet. Without a turn, Ctrl+C empties the line, or quits if the line is empty. During a reply, Ctrl+C discards the reply.
+   * Handles Ctrl+C. During a turn, the first Ctrl+C opens the menu, the second stops the turn, and the third quits if the turn
+   * has not ended yet. Without a turn, Ctrl+C empties the line, or quits if the line is empty. During a reply, Ctrl+C discards
+   * the reply.
    */
   #interrupt(): void {
     const { busy } = this.#driver;

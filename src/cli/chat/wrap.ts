@@ -1,4 +1,4 @@
-/** Wraps text into rows of a terminal. The input may be untrusted; the output cannot control the terminal. */
+/** Wraps text into rows of a terminal. The input may be untrusted, but the output cannot control the terminal. */
 import { segmentsOf, widthOf } from '../table.ts';
 import { plain } from '../terminal.ts';
 

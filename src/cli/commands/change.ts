@@ -1,4 +1,4 @@
-/** The commands that end, repeat or silence notifications: withdraw, requeue, mute. */
+/** Defines the commands that end, repeat or silence notifications: withdraw, requeue, mute. */
 import { userInfo } from 'node:os';
 import type { LogKey } from '../../core/address.ts';
 import { asListed } from '../../core/clocks.ts';
@@ -174,7 +174,8 @@ earpiece mute`)
             'bad_argument',
             `${options.off ? '--off' : '--for'} needs a pattern: "*", a source or source.name`,
           );
-        if (options.off && options.for !== undefined) throw new EarpieceError('bad_argument', 'give either --for or --off');
+        if (options.off && options.for !== undefined)
+          throw new EarpieceError('bad_argument', 'give either --for or --off, got both');
         if (pattern !== undefined) onlyAPerson('to mute');
         const forMs =
           options.for === undefined

@@ -22,7 +22,7 @@ const AT_ONCE = 1_000;
 export function emit(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Emits events. The file holds a CloudEvent in JSON, a list of CloudEvents, or one CloudEvent per line; "-" reads stdin. Only the field type is required. ' +
+      'Emits events. The file contains a CloudEvent in JSON, a list of CloudEvents, or one CloudEvent per line; "-" reads stdin. Only the field type is required. ' +
         'Shows the subscribers that matched or skipped each event, and the result. If no subscriber listens to the type of an event, the command usually shows a subscriber file that would match. The exit code is 5 if no subscriber acted on any event.',
     )
     .option(

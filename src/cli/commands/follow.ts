@@ -126,8 +126,8 @@ function checkOptions(kind: string, options: FollowOptions): void {
 }
 
 /**
- * Throws for a word that is almost the name of a kind, such as `logs`, because such a command is probably a typing error. A word with
- * arguments may begin a command that exists.
+ * Throws for a word that is almost the name of a kind, such as `logs`, because the word is probably a typing error. Does not
+ * throw if arguments follow the word and a program with this name exists.
  */
 function checkMeant(words: readonly string[]): void {
   const [word = ''] = words;

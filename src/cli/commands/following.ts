@@ -10,7 +10,7 @@ const LATE_MS = 90_000;
 export function following(command: CommandLine): void {
   command
     .description(
-      'Lists the followers of this project. Each line has the agent to notify, the last state and its time, and, if the thing is not checked now, the reason.',
+      'Lists the followers of this project. Each line shows the agent to notify, the last state and its time, and, if the thing is not checked now, the reason.',
     )
     .action(async (options: GlobalOptions) => {
       const follow = await import('../../sources/follow/index.ts');

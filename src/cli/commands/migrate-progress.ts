@@ -1,6 +1,6 @@
 /**
- * The progress of `earpiece migrate`: a bar on a terminal, a line from time to time in a pipe, and one JSON object per line with
- * `--json`.
+ * Shows the progress of `earpiece migrate`: a bar on a terminal, a line from time to time in a pipe, and one JSON object per line
+ * with `--json`.
  */
 import type { Phase } from '../../stores/moving/move.ts';
 

@@ -37,7 +37,7 @@ export function migrate(command: CommandLine, answer: Answer): void {
     .action(async ({ from: given, to: wanted, cancel, yes, json, db }: MigrateOptions) => {
       onlyAPerson('to migrate the database');
       if (given !== undefined && db !== undefined)
-        throw new EarpieceError('bad_argument', 'give either --from or --db, because both name the source');
+        throw new EarpieceError('bad_argument', 'give either --from or --db, got both: both options name the source');
       if (wanted === undefined && cancel !== true)
         throw new EarpieceError('bad_argument', '--to is missing; write --to postgres://…, --to nats://… or --to <path>');
       checkTarget(wanted);

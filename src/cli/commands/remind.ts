@@ -114,7 +114,7 @@ earpiece remind --cancel standup`,
 
 function checkAlone(options: Options, when: string | undefined): void {
   if (options.list && options.cancel !== undefined)
-    throw new EarpieceError('bad_argument', 'give either --list or --cancel <id>');
+    throw new EarpieceError('bad_argument', 'give either --list or --cancel <id>, got both');
   if (when !== undefined)
     throw new EarpieceError(
       'bad_argument',

@@ -1,4 +1,4 @@
-/** `earpiece resume`: a person lifts a pause. */
+/** `earpiece resume`: lifts the pauses of a conversation, an agent or a project, for a person. */
 import { formatAddress, logOf, type Address, type LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
 import type { Item } from '../../core/items.ts';

@@ -37,7 +37,7 @@ export function runAndTell(command: CommandLine, answer: Answer): void {
     .option('--lines <n>', 'number of output lines for the agent: lines about a failure, and the last lines; 0 for none', '20')
     .addOption(choice('--level-on-failure <level>', LEVELS, 'the level of a failure', { fallback: 'error' }))
     .option('--matcher <names>', 'names of more problem matchers in earpiece.toml, separated by commas')
-    .option('--timeout <duration>', 'end the command after this time')
+    .option('--timeout <duration>', 'end the command after this time (default: no limit)')
     .option(...SERVER_OPTION)
     .onMistake('put the options of the command after --: earpiece run-and-tell -- <command>')
     .example(
@@ -55,8 +55,8 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
           'bad_argument',
           `--timeout must be above 0, got ${options.timeout}; leave the option out for no time limit`,
         );
-      // The configuration and the address are checked before the command runs. The store is opened only after the command has
-      // ended.
+      // An error in the configuration or the address is reported before the command runs. The store is opened only after the
+      // command has ended.
       const current = loadConfig({ cwd: process.cwd(), env: process.env });
       const to = await receiverOf(current, options.to);
       const source = await import('../../sources/processes/index.ts');

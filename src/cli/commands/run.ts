@@ -30,7 +30,7 @@ export function task(command: CommandLine, answer: Answer): void {
       'the purpose of the conversation: task (work) or chat (default: EARPIECE_PURPOSE, otherwise that of the resumed conversation, otherwise both)',
     )
     .option('--no-tools', 'give the agent no tools: no commands, no files, no MCP servers')
-    .option('--timeout <duration>', 'stop the turn after this time')
+    .option('--timeout <duration>', 'stop the turn after this time (default: no limit)')
     .example(
       `earpiece run "run the tests and tell me which fail" > report.txt
 git diff | earpiece run --no-tools "write a commit message for this diff:" -

@@ -1,5 +1,5 @@
 /**
- * `earpiece tasks`: a person manages the tasks of agents. Changes are written directly to the store, so an agent's gateway sees
+ * `earpiece tasks`: lists and changes the tasks of agents. Changes are written directly to the store, so an agent's gateway sees
  * the changes at the agent's next call.
  */
 import { logKey, splitLog } from '../../core/address.ts';
@@ -50,7 +50,7 @@ export function tasks(group: CommandLine): void {
 earpiece tasks list --of coder --status blocked --json`)
     .action(async (options: Options & { status?: TaskStatus; of?: string; all?: boolean; limit: string }) => {
       if (options.all && options.status !== undefined)
-        throw new EarpieceError('bad_argument', `give either --all or --status ${options.status}`);
+        throw new EarpieceError('bad_argument', `give either --all or --status ${options.status}, got both`);
       const limit = countOption('--limit', options.limit, { max: 10_000 });
       await withTasks(options, async ({ all, project, room }) => {
         const statuses = options.status === undefined ? TASK_STATUSES.filter(isOpen) : [options.status];
@@ -202,7 +202,7 @@ async function actor({ ear, project, room }: Pick<Work, 'ear' | 'project' | 'roo
     onlyAPerson(`to speak as ${JSON.stringify(as.slice(0, 80))}`);
     return { kind: 'person', name: as };
   }
-  // An agent that hides its name is still no person.
+  // An agent whose name is unknown must not count as a person.
   if (ear.speaker !== undefined) return { kind: 'agent', name: room.agentOfCommand(project, ear.speaker) };
   const reader = await readerOf(ear, { project: ear.project, env: process.env, address: ear.config.address });
   if (reader !== undefined) return { kind: 'agent', name: splitLog(reader.log).agent };

@@ -37,7 +37,7 @@ export function token(group: CommandLine): void {
     .addOption({ flags: '--name <name>', description: 'a name that helps you recognize the token', mandatory: true })
     .option('--project <project>', 'the project (default: this project)')
     .option('--agent <address>', 'with --kind agent: agent, project/agent or project/agent#conversation')
-    .option('--expires <duration>', 'when the token expires (default: never)')
+    .option('--expires <duration>', 'the time until the token expires (default: never)')
     .example(`earpiece token create --kind send --name ci --expires 90d
 earpiece token create --kind agent --name worker --agent coder#main
 EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)

@@ -17,10 +17,7 @@ export function uninstall(command: CommandLine, answer: Answer): void {
     .action(async (names: string[], options: SetupOptions & { readonly purge?: boolean }) => {
       if (options.purge === true) {
         if (names.length > 0)
-          throw new EarpieceError(
-            'bad_argument',
-            `give either agents (${names.join(', ').slice(0, 80)}) or --purge, but not both`,
-          );
+          throw new EarpieceError('bad_argument', `give either agents (${names.join(', ').slice(0, 80)}) or --purge, got both`);
         onlyAPerson('to remove the database');
         const { runPurge } = await import('../setup/purge.ts');
         return answer(await runPurge(options));

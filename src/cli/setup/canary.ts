@@ -14,8 +14,8 @@ import { quote } from '../../hosts/setup/ours.ts';
 
 export type Proof =
   /**
-   * The hook's answer contains the word. `allowed` is set if the hook took longer than its agent waits: the time that the agent
-   * waits, in milliseconds.
+   * The hook's answer contains the word. `allowed` is the time that the agent waits, in milliseconds, and is set only if the hook
+   * took longer.
    */
   | { readonly kind: 'heard'; readonly event: string; readonly ms: number; readonly allowed?: number }
   | { readonly kind: 'deaf'; readonly event: string; readonly why: string };
@@ -97,10 +97,7 @@ export function whyDeaf(code: number | undefined, stderr: string): string {
   return `${ended}${said === '' ? ' and carried nothing' : `: ${said.slice(0, 300)}`}`;
 }
 
-/**
- * Returns the same command. If the command names a database, another database replaces it, in a folder that is deleted
- * afterwards.
- */
+/** Replaces the database that the command names, if it names one, by a database in `folder`, which is deleted afterwards. */
 function elsewhere(command: string, folder: string): string {
   const { db } = partsOfLine(command);
   return db === undefined ? command : command.replaceAll(`--db ${quote(db)}`, `--db ${quote(databaseIn(folder))}`);

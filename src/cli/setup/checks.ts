@@ -86,8 +86,8 @@ export async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOpti
 }
 
 /**
- * Collects the problems of an installation that `doctor` finds in files and variables. `install` ends with these problems, so that
- * both commands say the same.
+ * Collects the problems of an installation that `doctor` finds in files and variables. `install` also reports these problems at
+ * its end, so that both commands agree.
  */
 export function installationProblems(setup: Setup, wanted: Ours, options: GlobalOptions): readonly Finding[] {
   const bad = badOf(setup);
@@ -273,8 +273,8 @@ const variableFindings = (
 ): readonly Finding[] => otherVariables(setup.variables(user), { named: db, said }).map(({ why, advice }) => bad(why, advice));
 
 /**
- * If the agent's settings name the database in a variable, the hooks need not name the database. `otherVariables` compares that
- * database.
+ * Returns the wanted installation without its database if the agent's settings name the database in a variable. `otherVariables`
+ * compares that database.
  */
 function withoutSetDatabase(setup: Setup, first: Installed, wanted: Ours): Ours {
   const { db: _, ...rest } = wanted;

@@ -1,4 +1,4 @@
-/** Codex runs no hook that its user has not trusted. Its app server reports which hooks are trusted. */
+/** Asks the app server of Codex which hooks its user has trusted, because Codex runs no other hook. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
@@ -8,7 +8,7 @@ const WITHIN_MS = 20_000;
 type Listed = { readonly command?: string; readonly trustStatus?: string; readonly enabled?: boolean };
 
 /**
- * Returns the reason why Codex does not run the hooks. Undefined if Codex runs all of these hooks, or does not report which hooks
+ * Returns the reason why Codex does not run the hooks; undefined if Codex runs all of these hooks, or does not report which hooks
  * it trusts.
  */
 export async function untrusted(codex: string, lines: readonly string[]): Promise<string | undefined> {

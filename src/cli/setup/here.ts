@@ -65,7 +65,7 @@ export function namedDatabase(options: GlobalOptions): string | undefined {
   // This call throws for a path that seems to be a URL with a password, because the password must not get into a settings file.
   fileOf(config.db);
   const found = readConfig({ cwd: process.cwd(), env }).config.db;
-  // The URL of a database server may hold a password, which does not belong in a settings file.
+  // The URL of a database server may contain a password, which does not belong in a settings file.
   return config.db === found || config.db.includes('://') ? undefined : config.db;
 }
 

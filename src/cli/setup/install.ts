@@ -63,13 +63,13 @@ export async function runInstall(names: readonly string[], options: InstallOptio
   return wrong.length > 0 ? EXIT.problems.code : codeOf(outcome);
 }
 
-/** The plugin has the same hooks and the same server, so an installation beside the plugin would only run each hook twice. */
+/** Describes an unchanged agent with a plugin. An installation beside the plugin would run each hook twice. */
 function pluginLine({ name, hooks }: Setup, place: Place): Readonly<Record<string, unknown>> {
   const file = hooks?.file(place);
   return { agent: name, file, scope: place.scope, change: 'none', written: false, plugin: hooks?.enabledPlugin(place)?.name };
 }
 
-/** Prints that an enabled plugin replaces the installation, and what `doctor` finds. Returns false if there is a problem. */
+/** Prints that an enabled plugin replaces the installation, and the findings of `doctor`. Returns false if there is a problem. */
 async function provesPlugin(setup: Setup, place: Place, options: InstallOptions): Promise<boolean> {
   const { name, title, hooks } = setup;
   const plugin = plain(hooks?.enabledPlugin(place)?.name ?? '');
@@ -196,7 +196,7 @@ const takenOut = ({ title }: Setup, unrecorded: boolean): string =>
 
 function checkNames(names: readonly string[], { all }: SetupOptions): void {
   if (all && names.length > 0)
-    throw new EarpieceError('bad_argument', `give either agents (${names.join(', ').slice(0, 80)}) or --all`);
+    throw new EarpieceError('bad_argument', `give either agents (${names.join(', ').slice(0, 80)}) or --all, got both`);
 }
 
 const whoIsHere = (setups: readonly Setup[], place: Place): string =>

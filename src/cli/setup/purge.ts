@@ -37,7 +37,7 @@ export async function runPurge(options: SetupOptions): Promise<number> {
       return EXIT.ok.code;
     }
   }
-  // The state folder holds the records of the installation, so the agents' files are restored first.
+  // The state folder contains the records of the installation, so the agents' files are restored first.
   const code = await runUninstall([], { ...options, all: true, yes: true });
   if (code !== EXIT.ok.code) {
     complain('the entries of at least one agent could not be removed, so the files stay; fix that problem and try again');
@@ -58,7 +58,7 @@ export async function runPurge(options: SetupOptions): Promise<number> {
   return EXIT.ok.code;
 }
 
-/** The maximum time between the creations of two folders that one call has made. */
+/** The maximum time between the creations of two folders that count as made together. */
 const TOGETHER_MS = 1_000;
 
 /** Returns the parent folders that were made together with this folder, the innermost first. All of them are inside the home. */

@@ -17,7 +17,7 @@ export function brokenFiles(setup: Setup, place: Place, ours: Ours, bad: Bad): r
   });
 }
 
-/** The remedy for a file that an installation cannot change before a person has repaired the file. */
+/** Returns the advice for a file that an installation cannot change before a person has repaired the file. */
 export const repairing = ({ name }: Pick<Setup, 'name'>): string => `repair that file, then: earpiece install ${name}`;
 
 /**
@@ -45,6 +45,6 @@ export function serverFindings(setup: Setup, place: Place, ours: Ours, bad: Bad)
   });
 }
 
-/** Returns the program or the script of a command, if it is an absolute path without a file. */
+/** Returns the absolute path of a command's program or script at which no file exists; undefined if there is none. */
 export const goneOf = ([program, script]: readonly string[]): string | undefined =>
   [program, script].find((path) => path !== undefined && isAbsolute(path) && !existsSync(path));

@@ -11,7 +11,7 @@ const MAX_LINES = 500;
 export function diffOf({ file, before = '', after = '' }: FilePlan): readonly string[] {
   const patch = structuredPatch('', '', before, after, '', '', { context: 2, maxEditLength: MAX_LINES });
   if (patch === undefined) return ['  (the change has too many lines to show)'];
-  // The comparison uses the texts with their secrets; the output hides the secrets.
+  // The comparison uses the texts with their secrets, but the output hides the secrets.
   const [old, now] = [before, after].map((text) => veiled(text, file).split('\n')) as [string[], string[]];
   return patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => {
     let [oldAt, newAt] = [oldStart - 1, newStart - 1];

@@ -3,7 +3,7 @@ import { LIKE_E, LIKE_P, LIKE_QUOTE, LIKE_SLASH } from './look-alikes.ts';
 /**
  * Makes foreign text safe inside a view. A backslash escapes invisible characters, and forms that only Earpiece's frames may
  * have. All views get the same result, and a second pass changes nothing, so another view may embed the result. The text is cut
- * before it is escaped, so that a long text costs little time. A cut text ends with the number of characters that it had.
+ * before it is escaped, so that a long text costs little time. A cut text ends with its original number of characters.
  */
 export function neutralize(body: string, maxChars: number): string {
   const trimmed = body.trim();
@@ -26,12 +26,12 @@ export function isCutAt(body: string, maxChars: number): boolean {
 
 /**
  * Escapes a text like `neutralize`. Does not cut or trim the text, and keeps its blank lines. Curly quotation marks and their
- * look-alikes become straight ones, because only the view itself puts curly ones, around the words of a person or an agent and
- * around an instruction.
+ * look-alikes become straight ones. Only the view itself writes curly ones, around an instruction and around the words of a
+ * person or an agent.
  */
 export const escapeSigns = (text: string): string => escapeForms(text.replace(LIKE_QUOTE, '"'));
 
-/** Makes an item of another view safe. Its curly quotation marks stay, because that view has put them. */
+/** Makes an item of another view safe. Its curly quotation marks stay, because the other view wrote them. */
 export const adopted = (item: string): string => escapeForms(item.trim()).replace(BLANK_LINES, '\n\n').trim();
 
 function escapeForms(text: string): string {
@@ -68,7 +68,7 @@ const BLANK_LINES = /\n(?:[ \t]*\n){2,}/g;
 
 type Signs = Readonly<Record<'hidden' | 'frame' | 'tag' | 'jsonFrame', RegExp>>;
 
-/** Built at the first use, because building takes 3 ms and most processes render nothing. */
+/** The expressions are built at the first use, because building takes 3 ms and most processes render nothing. */
 let signs: Signs | undefined;
 
 function makeSigns(): Signs {
@@ -79,19 +79,19 @@ function makeSigns(): Signs {
     // Attackers hide text in such characters: control, bidi, zero-width and tag characters, lone surrogates and variation
     // selectors.
     hidden: /[[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u{fff9}-\u{fffb}\u{fffe}\u{ffff}]--[\n\t]]/gv,
-    // `[ep k7f3]`, `[/ep k7f3]` and look-alikes: any opening bracket except `(` and `{`, and look-alike letters.
+    // Matches `[ep k7f3]`, `[/ep k7f3]` and look-alikes: any opening bracket except `(` and `{`, and look-alike letters.
     frame: new RegExp(String.raw`([\p{Ps}--[\(\{（｛]])(?=${blank}${slash}${blank}${ep}(?![\p{L}\p{N}]))`, 'giv'),
-    // `<notification`, `</notifications`, a host's `<system-reminder>`, a model's `<|im_start|>`.
+    // Matches `<notification`, `</notifications`, a host's `<system-reminder>`, a model's `<|im_start|>`.
     tag: new RegExp(String.raw`([<＜])(?=${blank}${slash}${blank}(?:notification|system[\-_]|\|))`, 'giv'),
-    // `{"ep":"k7f3"`, the beginning of the JSON view.
+    // Matches `{"ep":"k7f3"`, the beginning of the JSON view.
     jsonFrame: new RegExp(String.raw`(["“”])(?=${ep}["“”][ \t]*:)`, 'giv'),
   };
 }
 
-/** The hint that names the place of the uncut text. */
+/** Matches the hint that names the place of the uncut text. */
 const WHOLE = /\((?=all of it: )/g;
 
-/** Lines that would be a rule (`---`) or a heading of the Markdown view (`**Error:**`). */
+/** Matches lines that would be a rule (`---`) or a heading of the Markdown view (`**Error:**`). */
 const RULE_OR_HEADING = /^([ \t]*)(?=([\-*_=])[ \t]*(?:\2[ \t]*){2,}$|\*\*[^*\n]{1,60}\*\*)/gmv;
 
 const ZERO_WIDTH_JOINER = '\u200d';

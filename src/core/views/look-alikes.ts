@@ -3,7 +3,7 @@
  * NFKD form, in lower case and without marks, is the frame's character, or if Unicode lists the two as confusable.
  * `look-alikes.test.ts` checks the NFKD rule for all of Unicode.
  */
-/** Like `e`. */
+/** The look-alikes of `e`. */
 export const LIKE_E =
   String.raw`\u{45}\u{65}\u{c8}-\u{cb}\u{e8}-\u{eb}\u{112}-\u{11b}\u{18e}\u{190}\u{1dd}\u{204}-\u{207}\u{228}\u{229}\u{258}` +
   String.raw`\u{25b}\u{388}\u{395}\u{3ad}\u{3b5}\u{3f5}\u{400}\u{401}\u{404}\u{415}\u{42d}\u{435}\u{44d}\u{450}\u{451}\u{454}` +
@@ -16,7 +16,7 @@ export const LIKE_E =
   String.raw`\u{1d720}\u{1d73a}\u{1d750}\u{1d75a}\u{1d774}\u{1d78a}\u{1d794}\u{1d7ae}\u{1d7c4}\u{1e035}\u{1e048}\u{1e056}` +
   String.raw`\u{1f134}\u{1f154}\u{1f174}\u{1f1ea}`;
 
-/** Like `p`. */
+/** The look-alikes of `p`. */
 export const LIKE_P =
   String.raw`\u{50}\u{70}\u{de}\u{fe}\u{1bf}\u{1f7}\u{3a1}\u{3c1}\u{3f1}\u{3fc}\u{420}\u{440}\u{48e}\u{48f}\u{13e2}\u{146d}` +
   String.raw`\u{1d18}\u{1d3e}\u{1d56}\u{1d68}\u{1e54}-\u{1e57}\u{1fe4}\u{1fe5}\u{1fec}\u{209a}\u{2119}\u{2374}\u{24c5}\u{24df}` +
@@ -26,7 +26,7 @@ export const LIKE_P =
   String.raw`\u{1d70c}\u{1d71a}\u{1d72c}\u{1d746}\u{1d754}\u{1d766}\u{1d780}\u{1d78e}\u{1d7a0}\u{1d7ba}\u{1d7c8}\u{1e03e}` +
   String.raw`\u{1f13f}\u{1f15f}\u{1f17f}\u{1f1f5}`;
 
-/** Like `/`. */
+/** The look-alikes of `/`. */
 export const LIKE_SLASH =
   String.raw`\u{2f}\u{1735}\u{2041}\u{2044}\u{2215}\u{2571}\u{27cb}\u{29f8}\u{2cc6}\u{2cc7}\u{2f03}\u{3033}\u{30ce}\u{31d3}` +
   String.raw`\u{32e8}\u{4e3f}\u{ff0f}\u{ff89}\u{1d23a}`;

@@ -10,7 +10,9 @@ const HEADINGS: Readonly<Record<Level, string>> = {
   critical: '**Critical:**',
 };
 
-/** Bodies that begin like an item's own text: with a bracket, or with dashes that would turn the item's dash into a rule. */
+/**
+ * Matches a body that begins like an item's own text: with a bracket, or with dashes that would turn the item's dash into a rule.
+ */
 const STARTS_OURS = /^(?=\[|-[ \t-]*(?:\n|$))/;
 
 /**

@@ -32,7 +32,7 @@ export const renderer =
     const { maxTokens = Number.POSITIVE_INFINITY, maxItemChars, lines } = input;
     const how: How = {
       maxItemChars,
-      // A getter, because finding the system's zone takes 20 ms and few lines show a time.
+      // `timeZone` is a getter, because finding the system's zone takes 20 ms and few lines show a time.
       get timeZone() {
         return input.timeZone;
       },

@@ -6,16 +6,16 @@ export type SignalTexts = {
   readonly none: string;
   readonly waiting: string;
   readonly interrupt: string;
-  /** Added after `interrupt` if the call was made and its result is withheld. */
+  /** The text after `interrupt` if the call was made and its result is withheld. */
   readonly made: string;
-  /** Added after `waiting` if an interrupt refuses calls. */
+  /** The text after `waiting` if an interrupt refuses calls. */
   readonly unread: string;
   /**
-   * Added after `interrupt` or `waiting` for a pause. `lift` is the command that lifts the pause. `until` is when the pause
-   * expires.
+   * Returns the text after `interrupt` or `waiting` for a pause. `lift` is the command that lifts the pause. `until` is when the
+   * pause expires.
    */
   readonly paused: (lift: string, until: string | undefined) => string;
-  /** Added after `interrupt` for a pause if the call was made and its result is withheld. */
+  /** Returns the text after `interrupt` for a pause if the call was made and its result is withheld. */
   readonly pausedMade: (lift: string, until: string | undefined) => string;
 };
 

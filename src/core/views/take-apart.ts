@@ -6,8 +6,8 @@ export const isList = (format: string): format is ListView => (LISTS as readonly
 export type Parts = { readonly opening: string; readonly items: readonly string[]; readonly ending: string };
 
 /**
- * Parses a view for tests, as strictly as the view writes it. Returns the text of each item, and the lines around the items.
- * Throws if the form is broken.
+ * Parses a view for tests, and accepts only the exact form of this view. Returns the text of each item, and the lines around the
+ * items. Throws if the form is broken.
  */
 export function takeApart(format: ListView, mark: string, text: string): Parts {
   const rows = text.split('\n');

@@ -7,7 +7,7 @@ import { isTable, neutralData } from './data.ts';
 import { ending, opening, type Layout, type Page } from './layout.ts';
 import { attribution, indentedBody, type How } from './wording.ts';
 
-/** Fixed columns, so that a row that was sent before fits into any later table. */
+/** The columns are fixed, so that a row that was sent before fits into any later table. */
 const COLUMNS = ['level', 'from', 'message'] as const;
 
 /**

@@ -241,7 +241,7 @@ export function timeOf(at: number, timeZone: string): string | undefined {
   return clockOf(timeZone).format(at);
 }
 
-/** A cache, because making one formatter takes longer than rendering a whole view. */
+/** The formatters are cached, because making one takes longer than rendering a whole view. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 const CLOCKS = 64;
 

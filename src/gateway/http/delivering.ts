@@ -6,7 +6,7 @@ import type { Delivery } from '../riding/rider.ts';
 import type { Settling } from '../riding/settling.ts';
 
 /**
- * For each connection, the function to call if the connection is reset. One function is enough, because a connection has one
+ * Maps each connection to the function to call if the connection is reset. One function is enough, because a connection has one
  * answer at a time.
  */
 const onReset = new WeakMap<Socket, () => void>();

@@ -1,4 +1,4 @@
-/** A gateway that clients reach over HTTP. */
+/** Makes a gateway that clients reach over HTTP. */
 import { defined } from '../../core/defined.ts';
 import type { Closed, Front, Gateway, GatewayOptions } from '../gateway.ts';
 import { HttpPassthrough, type PassthroughOptions } from '../passthrough.ts';

@@ -175,7 +175,7 @@ class HttpSession {
       settling: this.#settling,
       channel: {
         send: (out) => this.#send(out),
-        pause: () => {}, // No input to stop: each request has its own connection, and the server's stdin buffers requests.
+        pause: () => {}, // There is no input to stop, because each request has its own connection.
         resume: () => {},
         ended: (why) => this.#end(why),
       },
@@ -232,7 +232,7 @@ class HttpSession {
     this.#kept = [];
   }
 
-  /** Ends the session. A `tools/call` in flight gets a failing result with the text `why`; any other request gets an error. */
+  /** Ends the session. A `tools/call` in flight gets a failing result with the text `why`. Any other request gets an error. */
   async close(graceMs?: number, why = STOPPED): Promise<void> {
     await this.#endpoint.close(defined({ graceMs }));
     for (const { response, request, streaming } of this.#posts.values()) {

@@ -38,8 +38,8 @@ export class Attendance {
   }
 
   /**
-   * Begins a conversation. Call this before each gate check. Once the conversation has inherited everything, a further call has
-   * no effect.
+   * Begins a conversation. Call `begin` before each gate check. Once the conversation has inherited everything, a further call
+   * has no effect.
    */
   async begin(conversation: Conversation, { host }: Identity): Promise<void> {
     if (this.#begun === conversation) return;

@@ -59,7 +59,7 @@ export function answerText({ notifications, withheld, more }: Contents & Pick<Pu
 const MANY = 9_999_999;
 
 /**
- * Returns the function that tests whether the client shows an answer whole; undefined if the client shows every answer whole. The
+ * Returns the function that tests whether the client shows an answer whole. Undefined if the client shows every answer whole. The
  * answer is measured as the JSON of its block, because a client may give its model this JSON.
  */
 export function fitsOn(profile: Profile, options: AnswerOptions): ((contents: Contents) => boolean) | undefined {

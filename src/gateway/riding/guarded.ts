@@ -139,7 +139,7 @@ export class GuardedRider {
   }
 
   /**
-   * Returns the rider's text for the handshake; undefined if the rider has no text, fails, or takes longer than a second. The
+   * Returns the rider's text for the handshake. Undefined if the rider has no text, fails, or takes longer than a second. The
    * rider gets more time than for a call, because each connection needs the text only once.
    */
   instructions(connection: Connection): Awaitable<string | undefined> {
@@ -288,7 +288,7 @@ export class GuardedRider {
       value = await answer;
       this.#well(what);
       if (!('delivery' in value) || value.delivery === undefined) return;
-      // The client was sent a refusal with the same text from the last known gate.
+      // The gateway has already sent the client a refusal with the same text, from the last known gate.
       if (value.kind === 'refuse' && instead.kind === 'refuse') return early.becomes(value.delivery);
       if (value.kind !== 'ride' || this.#closed.has(connection) || !this.#lateRides.isLateAgain(connection.key))
         return value.delivery.release('late');

@@ -23,6 +23,6 @@ export type InboxRiderOptions = {
   readonly tools?: () => readonly OwnTool[];
   /** Additional tools of the gateway. */
   readonly boxes?: readonly Toolbox[];
-  /** Called with problems of the rider, one line each. */
+  /** Gets the problems of the rider, one line for each. */
   readonly complain: (line: string) => void;
 };

@@ -1,7 +1,7 @@
 import type { Success } from '../../mcp/frames/frame.ts';
 import { addMember, edited, isJson, member, objectAt, stringAt } from '../../mcp/frames/json.ts';
 
-/** Whether the answer to this request holds `instructions`. Each protocol generation has one such request. */
+/** Whether the answer to this request contains `instructions`. Each protocol generation has one such request. */
 export const isHandshake = (method: string): boolean => method === 'initialize' || method === 'server/discover';
 
 /** Returns the answer to a handshake with `text` after the server's own instructions. No other byte changes. */

@@ -4,8 +4,8 @@ import type { Call } from './rider.ts';
 type ConversationGate = KnownGate & { readonly conversation: Conversation };
 
 /**
- * The last known gate of one connection, for a call that the store does not answer in time. A pause keeps the gate up. Any other
- * interrupt keeps the gate up until a call is decided here a second or more after the last refusal.
+ * Keeps the last known gate of one connection, to decide a call that the store does not answer in time. A pause keeps the gate
+ * up. Any other interrupt keeps the gate up until a call is decided here a second or more after the last refusal.
  */
 export class LastGate {
   #gate: ConversationGate | undefined;
@@ -50,7 +50,7 @@ export class LastGate {
   }
 
   /**
-   * Decides a call that the store does not decide in time. Returns the gate whose text refuses the call; undefined if the call
+   * Decides a call that the store does not decide in time. Returns the gate whose text refuses the call. Undefined if the call
    * passes.
    */
   held(call: Call): ConversationGate | undefined {

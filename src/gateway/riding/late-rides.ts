@@ -1,7 +1,7 @@
 /**
- * Texts that the rider returned too late for their results. Usually, a late text is released, and the next result gets a newly
- * planned text. If two texts of a connection in a row are late, the second text is kept for the next result. Without this class,
- * an agent on a machine that exceeds the time limit for each text would never get a text.
+ * Keeps or releases the texts that the rider returned too late for their results. Usually, a late text is released, and the next
+ * result gets a newly planned text. If two texts of a connection in a row are late, the second text is kept for the next result.
+ * Without this class, an agent on a machine that exceeds the time limit for each text would never get a text.
  */
 import type { Connection, ReleaseReason, Ride } from './rider.ts';
 
@@ -15,7 +15,7 @@ export class LateRides {
   /** When each kept text is released (`performance.now()`). A text that is kept again keeps its time. */
   readonly #until = new WeakMap<Late, number>();
 
-  /** Records that a text is late. Returns whether the connection's text before was late too. */
+  /** Records that a text is late. Returns whether the connection's previous text was late too. */
   isLateAgain(key: Connection['key']): boolean {
     const again = this.#slow.has(key);
     this.#slow.add(key);

@@ -1,4 +1,4 @@
-/** The largest results that clients show whole, as measured with the real clients: see `profiles.ts`. */
+/** Checks the largest results that clients show whole, as measured with the real clients: see `profiles.ts`. */
 import { describe, expect, test } from 'vitest';
 
 import { proves } from '../../../e2e/verifies.ts';

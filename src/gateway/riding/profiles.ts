@@ -1,6 +1,6 @@
 /**
- * The profiles of clients. A client's way to show results to its model decides how a result can carry notifications. A profile is
- * chosen once for a connection and is a pure function of the client's `clientInfo` and the gateway's options. So the same client
+ * The profiles of clients. A client's way to show results to its model decides how a result can carry notifications. The gateway
+ * chooses a profile once for each connection, from only the client's `clientInfo` and the gateway's options. So the same client
  * always gets the same bytes of tools/list, on which prompt caches depend.
  */
 
@@ -14,7 +14,7 @@ export type ProfileKind =
    * optional `_notices`, and the result also gets a block.
    */
   | 'extend'
-  /** `outputSchema` and `structuredContent` are removed, so that the client can only show blocks. */
+  /** The gateway removes `outputSchema` and `structuredContent`, so that the client can only show blocks. */
   | 'strip';
 
 export type Profile = {
@@ -79,7 +79,7 @@ export const OPENCODE: Profile = {
   cancelsAnswered: true,
 };
 
-/** An unknown client. Its model may see blocks, structured content or both, so the client gets both. */
+/** The profile of an unknown client. The model may see blocks, structured content or both, so the client gets both. */
 export const UNKNOWN_CLIENT: Profile = EXTEND;
 
 type Row = { readonly name: string; readonly prefix?: true; readonly profile: Profile };

@@ -19,10 +19,12 @@ import {
 } from '../../mcp/frames/json.ts';
 import type { Profile } from './profiles.ts';
 
-/** The field of `structuredContent` that holds the notification text. The output schemas of tools/list have the same property. */
+/**
+ * The field of `structuredContent` that contains the notification text. The output schemas of tools/list have the same property.
+ */
 export const NOTICES = '_notices';
 
-/** The field of a result that holds the text of a signal view, next to `content`. */
+/** The field of a result that contains the text of a signal view, next to `content`. */
 export const SIGNAL = 'notification';
 
 /** A tools/call result that can carry notifications: see `carrierIn`. */
@@ -38,7 +40,7 @@ export type Carrier = {
 export type Treatment = 'leave' | 'extend' | 'remove';
 
 /**
- * Returns the carrier in a frame; undefined if the model does not read the result as this call's answer. Such a result has no
+ * Returns the carrier in a frame. Undefined if the model does not read the result as this call's answer. Such a result has no
  * content, has another `resultType` (`input_required`, `task`), or is a task handle of the older generation. The gateway passes
  * such a result on unchanged.
  */
@@ -92,8 +94,8 @@ export function withRide(
 }
 
 /**
- * Makes a result with only `text`, in place of the original. With `asError`, the result is a failing result: a client that knows
- * the tool's output schema rejects a successful result without structured content.
+ * Makes a result with only `text`, in place of the original. With `asError`, the result is a failing result, because a client
+ * that knows the tool's output schema rejects a successful result without structured content.
  */
 export function replaced({ frame, object }: Carrier, text: string, { asError }: { readonly asError: boolean }): Buffer {
   const json = frame.bytes;
@@ -122,7 +124,7 @@ export function charsOf(
   return Math.max(text, structured && !joined ? size(textOf(frame.bytes, structured)) : 0);
 }
 
-/** Returns how the client measures a text. */
+/** Returns the function that measures a text as the client does. */
 export const sizeOf = ({ inBytes }: Pick<Profile, 'inBytes'>): ((text: string) => number) =>
   inBytes ? (text) => Buffer.byteLength(text) : (text) => text.length;
 

@@ -58,7 +58,7 @@ export function retryingRider(
     },
     // The event is handled after `opened`, which may still wait for the store.
     upstream: (event, of) => (ready ? ready.upstream(event, of) : later((opened) => opened.upstream(event, of))),
-    // Waits for a store that is still opening, and for receipts in progress.
+    // `end` waits for a store that is still opening, and for receipts in progress.
     end: async () => {
       await opening?.catch(() => undefined);
       await ready?.idle();

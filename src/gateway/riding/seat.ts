@@ -16,7 +16,7 @@ const IDENTIFY_EVERY_MS = 500;
 /** How long a connection without a conversation waits before its conversation is looked up again. */
 const REFUSED_MS = 10_000;
 
-/** Thrown if this process must not act for the conversation of a connection. */
+/** The error if this process must not act for the conversation of a connection. */
 export class NoConversation extends Error {}
 
 export class Seat {
@@ -75,7 +75,7 @@ export class Seat {
   }
 
   /**
-   * Resolves to the conversation that hears an event about a server. If no call has named the conversation yet, keeps the event
+   * Resolves to the conversation that gets an event about a server. If no call has named the conversation yet, keeps the event
    * in place of an earlier event about the same server, and resolves to undefined.
    */
   async hearing(event: UpstreamEvent): Promise<Conversation | undefined> {
@@ -227,7 +227,7 @@ export async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promi
   const place = await placeOfSession(inbox.store, token);
   if (place !== undefined && place.log === own.log && place.id === own.id) return own;
   const shown = JSON.stringify(token.slice(0, 80));
-  // The error is the same whether or not the token exists.
+  // The error does not reveal whether the token exists.
   if (seat.bound)
     throw new EarpieceError(
       'not_trusted',

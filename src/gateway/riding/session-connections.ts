@@ -1,6 +1,6 @@
 /**
- * Separates the calls of a client by the session that the client names in each call, so that each session hears its own
- * notifications. Measured with Codex 0.169: `_meta.sessionId` holds the id that the hooks get. In a call of a sub-agent,
+ * Separates the calls of a client by the session that the client names in each call, so that each session gets its own
+ * notifications. Measured with Codex 0.169: `_meta.sessionId` contains the id that the hooks get. In a call of a sub-agent,
  * `_meta.threadId` differs.
  *
  * The client sends the value, and the client is trusted. Over stdio, the client has started the gateway. Over HTTP, a client may
@@ -10,7 +10,9 @@ import { param, type Note, type Request } from '../../mcp/frames/frame.ts';
 import { stringAt } from '../../mcp/frames/json.ts';
 import type { Caller, Connection, Ended } from './rider.ts';
 
-/** The maximum number of sessions of one client. Beyond that, the session whose last call is oldest loses its connection. */
+/**
+ * The maximum number of sessions of one client. Beyond this maximum, the session whose last call is oldest loses its connection.
+ */
 const MAX_SESSIONS = 100;
 /** A longer id is not the id of a session. */
 const MAX_CHARS = 200;
@@ -26,7 +28,7 @@ export class SessionConnections {
     this.#ended = ended;
   }
 
-  /** Returns the connection for a call of the client. If the client names no session, that is the client's own connection. */
+  /** Returns the connection for a call of the client: for a call without a session, the client's own connection. */
   of(client: Connection, call: Request | Note): Connection {
     const caller = client.profile.namesSession === true ? callerIn(client, call) : undefined;
     if (caller === undefined) return client;

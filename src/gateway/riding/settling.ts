@@ -17,7 +17,7 @@ type Unsettled = {
 };
 
 /**
- * The deliveries of one client, from just before the write until they are settled.
+ * Settles the deliveries of one client. A delivery is in one of two states until it is confirmed or released.
  *
  * State `writing`, after `begin`: a cancel of the request releases its delivery. State `written`, for `confirmAfterMs`: a cancel
  * of the request releases its delivery. A frame of the client that is not a cancel confirms the delivery, and so does the end of
@@ -31,7 +31,7 @@ export class Settling {
   #ended = false;
   /** Whether this client cancels every answer that it has read: see `Profile.cancelsAnswered`. */
   cancelsAnswered = false;
-  /** Returns whether the client's process has died. Called when the client disconnects with unsettled deliveries. */
+  /** Returns whether the client's process has died. `end` calls this function if deliveries are unsettled. */
   hasDied: () => boolean = () => false;
 
   constructor(confirmAfterMs: number = CONFIRM_AFTER_MS) {

@@ -1,4 +1,6 @@
-/** The calls of sub-agents. A sub-agent gets no notifications, but an interrupt of its main agent refuses its calls too. */
+/**
+ * Decides the calls of sub-agents. A sub-agent gets no notifications, but an interrupt of its main agent refuses its calls too.
+ */
 import { SUBAGENT_REFUSED } from '../../core/views/wording.ts';
 import { PASS, type Call, type Verdict } from './rider.ts';
 import type { Seat } from './seat.ts';

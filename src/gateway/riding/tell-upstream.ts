@@ -4,7 +4,7 @@ import type { LogKey } from '../../core/address.ts';
 import type { Item } from '../../core/item.ts';
 import type { UpstreamEvent } from './rider.ts';
 
-/** How many of an agent's newest items are searched. */
+/** The number of an agent's newest items that are searched. */
 const SEARCHED = 500;
 
 /**

@@ -61,7 +61,7 @@ const CLOSING_KEYWORDS = [
   'dependentSchemas',
 ];
 
-/** Returns the tools of a result, without invalid entries; undefined if the result does not list tools. */
+/** Returns the tools of a result, without invalid entries. Undefined if the result does not list tools. */
 export function toolsIn(frame: Success): ToolsPage | undefined {
   const json = frame.bytes;
   const object = objectAt(json, frame.result.start);
@@ -116,8 +116,8 @@ export function treatmentOf(profile: Profile, schema: SchemaKind | undefined): T
 }
 
 /**
- * All known tools of an upstream, collected from every tools/list of a client or of the gateway itself. The catalog only grows,
- * so that names do not change.
+ * Collects the known tools of an upstream from every tools/list of a client or of the gateway itself. The catalog only grows, so
+ * that names do not change.
  */
 export class Catalog {
   readonly #kinds = new Map<string, SchemaKind>();

@@ -6,8 +6,8 @@ import { arrayAt, edited, member, objectAt, stringAt, textOf, valueAt } from '..
 import type { Peer } from '../peer.ts';
 
 /**
- * For each method: the capability that it needs, the member of the result that holds the list, and the member that identifies an
- * entry.
+ * For each method: the capability that it needs, the member of the result that contains the list, and the member that identifies
+ * an entry.
  */
 export const LISTS = {
   'tools/list': { capability: 'tools', list: 'tools', known: 'name' },
@@ -27,7 +27,7 @@ export type ListsOptions = {
   readonly report: (line: string) => void;
   /** The envelope for a request to a stateless server. */
   readonly envelope: (like: Request) => object;
-  /** Called when a server answers too late, after its entries were left out of a list. */
+  /** Gets each server that answers too late, after its entries were left out of a list. */
   readonly changed: (peer: Peer, capability: string) => void;
 };
 

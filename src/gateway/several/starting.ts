@@ -18,8 +18,8 @@ export type Patience = {
    */
   readonly discoverMs: number;
   /**
-   * How long a client waits for servers at most, unless the client reads its lists only once. The client's first lists have the
-   * servers that are ready when the wait ends. list_changed announces later servers.
+   * The longest time that a client waits for servers, unless the client reads its lists only once. The client's first lists have
+   * the servers that are ready when the wait ends. list_changed announces later servers.
    */
   readonly graceMs: number;
   /**
@@ -62,7 +62,7 @@ export type StartingOptions = {
   readonly peers: readonly Peer[];
   readonly patience: Patience;
   readonly tell: (event: UpstreamEvent) => void;
-  /** Called when a server becomes ready after `begin` has ended. */
+  /** Gets each server that becomes ready after `begin` has ended. */
   readonly came: (peer: Peer) => void;
 };
 

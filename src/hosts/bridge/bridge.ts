@@ -1,6 +1,6 @@
 /**
- * The bridge: a process that answers the plugin of a coding agent. The bridge answers through `attend`, as hooks do, and pushes
- * notifications that cannot wait (see `Session`). The bridge ends when the plugin closes its end of the pipe.
+ * Runs the bridge, a process that answers the plugin of a coding agent. The bridge answers through `attend`, as hooks do, and
+ * pushes notifications that cannot wait (see `Session`). The bridge ends when the plugin closes its end of the pipe.
  */
 import { defined } from '../../core/defined.ts';
 import type { CarrierId, Owner } from '../../core/records.ts';

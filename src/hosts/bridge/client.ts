@@ -1,6 +1,6 @@
 /**
- * The plugin's end of the pipe. This code runs inside the agent, on Node or Bun. No failure of the bridge stops the agent. If
- * there is no answer in time, the agent continues.
+ * Connects a plugin to its bridge. This code runs inside the agent, on Node or Bun. No failure of the bridge stops the agent. If
+ * no answer arrives in time, the agent continues.
  *
  *  down ──the plugin asks or tells, or the delay ends──▶ starting ──the bridge is ready──▶ up
  *  starting, up ──the bridge ends, or does not answer──▶ down, with a delay that doubles

@@ -1,7 +1,7 @@
 /**
- * The protocol between a plugin inside a coding agent and its bridge, a separate Earpiece process: one JSON object per line. The
- * plugin asks at each moment of the agent's work, and settles deliveries. The bridge pushes notifications that cannot wait for a
- * moment.
+ * Defines the protocol between a plugin inside a coding agent and its bridge, a separate Earpiece process: one JSON object per
+ * line. The plugin asks at each moment of the agent's work, and settles deliveries. The bridge pushes notifications that cannot
+ * wait for a moment.
  */
 import type { Moment } from '../moment.ts';
 

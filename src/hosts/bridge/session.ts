@@ -1,6 +1,6 @@
 /**
- * One session of a host. Between the moments that the plugin reports, the bridge may push texts to the session. The plugin
- * reports the state of the session.
+ * Pushes texts to one session of a host, between the moments that the plugin reports. The plugin also reports the state of the
+ * session.
  *
  * idle ──asked──▶ asking ──a tool──▶ working ──asked──▶ asking ──the turn ends──▶ idle
  *

@@ -31,8 +31,8 @@ export const waiterFile = (state: string, { pid, startedAt }: Host): string =>
 const workFile = (state: string, host: Host): string => `${waiterFile(state, host)}.work`;
 
 /**
- * Records that the agent works now. `beganAt`: when this work began at the latest, epoch ms. A slow hook may record the work after
- * the work has ended. Never throws: without the folder, no process waits.
+ * Records that the agent works now. `beganAt`: the latest possible start of this work, in epoch ms. A slow hook may record the
+ * work after the work has ended. Never throws: without the folder, no process waits.
  */
 export function noteWork(state: string, host: Host, beganAt: number): void {
   const file = workFile(state, host);

@@ -1,4 +1,4 @@
-/** The part of opencode 1.18's plugin API that Earpiece's plugin uses. */
+/** Declares the part of opencode 1.18's plugin API that Earpiece's plugin uses. */
 
 export type Model = { readonly providerID: string; readonly modelID: string; readonly variant?: string };
 

@@ -1,7 +1,7 @@
 /**
- * The host opencode. Measured with 1.18.33. The model reads a plugin's change of a result only for built-in tools. No hook of a
- * plugin is called after a failing call. After MCP tools and failing calls, a separate message carries the notifications. A
- * result above 51,200 bytes is written to a file.
+ * Describes the host opencode. Measured with 1.18.33: the model reads a plugin's change of a result only for built-in tools. No
+ * hook of a plugin is called after a failing call. After MCP tools and failing calls, a separate message carries the
+ * notifications. Opencode writes a result above 51,200 bytes to a file.
  */
 import type { Host } from '../host.ts';
 

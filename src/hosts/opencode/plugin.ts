@@ -1,5 +1,5 @@
 /**
- * The plugin inside opencode. Its hooks deliver Earpiece's text at these places.
+ * Runs as a plugin inside opencode. Its hooks deliver Earpiece's text at these places.
  *
  * - A prompt: in a synthetic part after the person's words.
  * - The result of a built-in tool: after the result's own text.

@@ -1,4 +1,4 @@
-/** The part of pi 0.87's extension API that Earpiece's extension uses. */
+/** Declares the part of pi 0.87's extension API that Earpiece's extension uses. */
 
 /** A message of an extension, which the model reads as a user message. */
 export type CustomMessage = {

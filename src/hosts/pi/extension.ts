@@ -1,5 +1,5 @@
 /**
- * The extension inside pi. Its handlers deliver Earpiece's text at these places.
+ * Runs as an extension inside pi. Its handlers deliver Earpiece's text at these places.
  *
  * - A prompt: in a message after the person's words.
  * - A finished batch of tools, even if tools failed: in a message after all results.

@@ -1,6 +1,6 @@
 /**
- * The host pi. Measured with 0.87.1: `turn_end` fires after each batch of tools, even if tools fail. The next request contains
- * the text that the handler of `turn_end` appends.
+ * Describes the host pi. Measured with 0.87.1: `turn_end` fires after each batch of tools, even if tools fail. The next request
+ * contains the text that the handler of `turn_end` appends.
  */
 import type { Host } from '../host.ts';
 

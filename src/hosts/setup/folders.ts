@@ -1,4 +1,4 @@
-/** The folders and files in which agents keep their settings. */
+/** Finds the folders and files in which agents keep their settings. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PLUGIN_FILES } from '../plugin-file.ts';
@@ -23,7 +23,7 @@ const machineFolders = ({ system }: Place, linux: string, mac: string): readonly
   join(system, 'Library/Application Support', mac),
 ];
 
-/** The administrator's settings of Claude Code. The last file decides. */
+/** Lists the administrator's settings of Claude Code. The last file decides. */
 export const claudeManaged = (place: Place): readonly string[] =>
   claudeMachine(place).flatMap((folder) => {
     const more = join(folder, 'managed-settings.d');
@@ -32,14 +32,14 @@ export const claudeManaged = (place: Place): readonly string[] =>
   });
 export const claudeMachine = (place: Place): readonly string[] => machineFolders(place, 'claude-code', 'ClaudeCode');
 
-/** The settings of Gemini CLI. The last file decides. */
+/** Lists the settings of Gemini CLI. The last file decides. */
 export const geminiSettings = (place: Place): readonly SettingsFile[] =>
   layered(place, geminiFolder, 'GEMINI_CLI', machineFolders(place, 'gemini-cli', 'GeminiCli'));
-/** The settings of Qwen Code. The last file decides. */
+/** Lists the settings of Qwen Code. The last file decides. */
 export const qwenSettings = (place: Place): readonly SettingsFile[] =>
   layered(place, qwenFolder, 'QWEN_CODE', machineFolders(place, 'qwen-code', 'QwenCode'));
 
-/** Qwen Code is a fork of Gemini CLI, with the same files. */
+/** Lists the settings files of Gemini CLI, or of its fork Qwen Code, which reads the same files. The last file decides. */
 function layered(
   place: Place,
   folder: (place: Place) => string,
@@ -58,7 +58,9 @@ function layered(
   ];
 }
 
-/** The settings of Codex. The last file decides. Codex reads the settings of a project only if the user trusts the project. */
+/**
+ * Lists the settings of Codex. The last file decides. Codex reads the settings of a project only if the user trusts the project.
+ */
 export const codexSettings = (place: Place): readonly SettingsFile[] => [
   { file: join(place.system, 'etc/codex/config.toml'), of: 'machine' },
   { file: join(codexFolder({ ...place, scope: 'user' }), 'config.toml'), of: 'user' },
@@ -68,8 +70,8 @@ export const codexSettings = (place: Place): readonly SettingsFile[] => [
 export const codexRequirements = (place: Place): string => join(place.system, 'etc/codex/requirements.toml');
 
 /**
- * The settings of opencode. The last file decides, but the variable OPENCODE_CONFIG_CONTENT overrides the files of the user and
- * the project.
+ * Lists the settings of opencode. The last file decides, but the variable OPENCODE_CONFIG_CONTENT overrides the files of the user
+ * and the project.
  */
 export const opencodeSettings = (place: Place): readonly SettingsFile[] => [
   ...opencodeIn(pluginFolder('opencode', { ...place, scope: 'user' }), 'user'),
@@ -81,7 +83,7 @@ export const opencodeSettings = (place: Place): readonly SettingsFile[] => [
 const opencodeIn = (folder: string, of: SettingsFile['of']): readonly SettingsFile[] =>
   ['opencode.json', 'opencode.jsonc'].map((name) => ({ file: join(folder, name), of }));
 
-/** The settings of Claude Code of the user and the project. The last file decides. */
+/** Lists the settings of Claude Code of the user and the project. The last file decides. */
 export const claudeSettings = (place: Place): readonly string[] => [
   join(claudeFolder(place), 'settings.json'),
   join(place.project, '.claude', 'settings.json'),

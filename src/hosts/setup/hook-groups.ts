@@ -6,7 +6,7 @@ import type { Group } from './hook-settings.ts';
 import { HOOK_TOOL, SERVER_NAME } from './ours.ts';
 
 export type Lines = {
-  /** Makes a line for a POSIX shell. If the condition `ending` holds, the shell ends the hook without starting Earpiece. */
+  /** Makes a line for a POSIX shell. If the condition `ending` is true, the shell ends the hook without starting Earpiece. */
   line(words: readonly string[], ending?: Ending): string;
   /** Converts seconds to the host's unit, milliseconds or seconds. */
   timeout(seconds: number): number;
@@ -39,8 +39,8 @@ export const hookGroups = (host: HookHost, lines: Lines): Readonly<Record<string
   );
 
 /**
- * The time limit of the waiting command. If the host ends this command, the next start of a session or end of a turn starts
- * another.
+ * The time limit of the waiting command: 7 days. After the host has ended this command, the hook of the next session or turn
+ * starts a new command.
  */
 const WAITS_S = 7 * 24 * 3_600;
 

@@ -65,7 +65,7 @@ export function shellLine(ours: Ours, words: readonly string[], ending?: Ending)
 }
 
 /**
- * Makes a line for a POSIX shell that runs the first program whose condition holds. `exec` replaces the shell, so a hook is one
+ * Makes a line for a POSIX shell that runs the first program whose condition is true. `exec` replaces the shell, so a hook is one
  * process.
  */
 export const firstOf = (programs: readonly (readonly [condition: string, program: string])[]): string =>
@@ -104,8 +104,8 @@ export const isServed = ({ type, server, tool }: Readonly<Record<string, unknown
   type === 'mcp_tool' && String(server).split(':').at(-1) === SERVER_NAME && tool === HOOK_TOOL;
 
 /**
- * Whether Earpiece has written this hook. A line that a person wrote is the person's, even if the line starts Earpiece. Such a
- * line may be a wrapper, a pipe or a container. Each line of `shellLine`, of any version, ends with Earpiece's message. So
+ * Whether Earpiece has written this hook. False for a line of a person, even if the line starts Earpiece. Such a line may be a
+ * wrapper, a pipe or a container. Each line of `shellLine`, of any version, ends with Earpiece's message. So
  * Earpiece recognizes the line even after somebody edits its paths.
  */
 export function isOurHook(handler: Readonly<Record<string, unknown>>, host: string): boolean {

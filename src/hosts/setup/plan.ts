@@ -86,7 +86,7 @@ export function planUninstall(setup: Setup, places: readonly Place[], ours: Ours
   return [...plans.values()];
 }
 
-/** Adds what the removal cannot restore: the whole file was deleted by hand, or the servers behind a gateway are lost. */
+/** Adds the parts that the removal cannot restore: a file that a person deleted, or lost servers behind a gateway. */
 function unrestored(plan: FilePlan, setup: Setup, place: Place, ours: Ours, book: InstallBook): FilePlan {
   const { file, before, after, problem } = plan;
   if (problem !== undefined) return plan;

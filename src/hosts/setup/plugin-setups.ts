@@ -1,4 +1,4 @@
-/** The setups of agents that load an Earpiece plugin. */
+/** Describes the setup of each agent that loads an Earpiece plugin. */
 import { jsonAt } from '../../config/edit-json.ts';
 import type { BridgeCommand } from '../bridge/index.ts';
 import type { Host } from '../host.ts';

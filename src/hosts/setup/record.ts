@@ -33,14 +33,14 @@ export interface InstallBook {
   /** Throws `bad_config` if the stored records exist and cannot be read, because the installed files are then unknown. */
   check(): void;
   /**
-   * Returns the reason, for people, why the saved bytes of a file cannot be read. Undefined if the bytes can be read or no longer
+   * Returns the reason, for people, why the saved bytes of a file cannot be read; undefined if the bytes can be read or no longer
    * exist.
    */
   trouble(file: string): string | undefined;
   list(): readonly Recorded[];
   get(file: string): Recorded | undefined;
   put(entry: Recorded): void;
-  /** Returns the path under which `drop` keeps the saved bytes of a file. Undefined if there are no saved bytes. */
+  /** Returns the path under which `drop` keeps the saved bytes of a file; undefined if there are no saved bytes. */
   keptAs(file: string): string | undefined;
   /**
    * Forgets a file. `keep`: the saved bytes stay, under the path of `keptAs`, because they were not restored. A backup that was

@@ -38,7 +38,7 @@ export function jsonServerPart({ file, path, entry }: Server & { readonly entry:
   };
 }
 
-/** Returns the part that adds the server to a TOML file. `entry` holds plain values by key. */
+/** Returns the part that adds the server to a TOML file. `entry` contains plain values by key. */
 export function tomlServerPart({
   file,
   path,
@@ -93,7 +93,7 @@ const taken = (file: string, words: readonly string[]): Edited => ({
 const member = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
 
-/** Returns the words of the command that starts a server: `command` and `args`, or a `command` that holds both. */
+/** Returns the words of the command that starts a server: `command` and `args`, or a `command` that contains both. */
 export function wordsOf(server: unknown): readonly string[] {
   return [member(server, 'command'), member(server, 'args')].flat().filter((word): word is string => typeof word === 'string');
 }

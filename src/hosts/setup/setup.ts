@@ -36,7 +36,7 @@ export type Part = {
   readonly isPrivate?: true;
   /** Whether the text contains Earpiece's MCP server. Set only for the part that adds this server. */
   readonly hasServer?: (text: string) => boolean;
-  /** The words of the command of the MCP server with Earpiece's name. Set only for the part that adds this server. */
+  /** Returns the command of the MCP server with Earpiece's name, as words. Set only for the part that adds this server. */
   readonly serverWords?: (text: string) => readonly string[];
 };
 
@@ -83,11 +83,11 @@ export type EnabledPlugin = {
 export type Hooks = {
   readonly host: HookHost;
   file(place: Place): string;
-  /** Earpiece's hooks in the text of a settings file. */
+  /** Finds Earpiece's hooks in the text of a settings file. */
   found(text: string): readonly FoundHook[];
-  /** The events for which the text of a settings file has Earpiece's hooks more than once. */
+  /** Finds the events for which the text of a settings file contains Earpiece's hooks more than once. */
   doubled(text: string): readonly string[];
-  /** Hooks of Earpiece in other files of the agent, and hooks of Earpiece that a person wrote. */
+  /** Finds hooks of Earpiece in other files of the agent, and hooks of Earpiece that a person wrote. */
   copies(place: Place): readonly HookCopy[];
   enabledPlugin(place: Place): EnabledPlugin | undefined;
 };

@@ -1,4 +1,4 @@
-/** The setups of the agents that `earpiece install` knows. */
+/** Describes the setup of each agent that `earpiece install` supports. */
 import { join } from 'node:path';
 import { defined } from '../../core/defined.ts';
 import { HOOK_HOSTS, type HookHost } from '../index.ts';
@@ -26,8 +26,8 @@ type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin' | '
   /** Returns the place of the agent's MCP servers in a JSON file. */
   servers?(place: Place): { readonly file: string; readonly path: readonly string[]; readonly type?: 'stdio' };
   /**
-   * For a host with plugins: the settings files that enable plugins, and the folder of the plugins. Later files override earlier
-   * files.
+   * Returns the settings files that enable plugins, and the folder of the plugins, for a host with plugins. Later files override
+   * earlier files.
    */
   plugins?(place: Place): readonly [settings: readonly string[], folder: string];
 };

@@ -1,10 +1,10 @@
-/** Finds what Gemini CLI does not accept in a settings file, although the file is JSON with comments. */
+/** Finds syntax that Gemini CLI does not accept in a settings file, although the file is JSON with comments. */
 import { formatProblem } from '../../config/index.ts';
 import { positionIn } from '../../config/jsonc.ts';
 import { readSettings } from './read-settings.ts';
 import type { Disabled } from './setup.ts';
 
-/** Texts, comments, blanks and single characters. Each match takes time in proportion to its length. */
+/** Matches strings, comments, blanks and single characters. Each match takes time in proportion to its length. */
 const TOKENS = /"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[\s\S]*?\*\/|\s+|[\s\S]/gu;
 
 /** Returns the position of a comma before the end of a list or an object. */

@@ -1,4 +1,4 @@
-/** The settings with which Claude Code ignores Earpiece. */
+/** Finds the settings that make Claude Code ignore Earpiece. */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { claudeMachine, claudeManaged, claudeServers, claudeSettings } from './folders.ts';
@@ -24,7 +24,7 @@ import {
 
 const MODES = ['CLAUDE_CODE_SIMPLE', 'CLAUDE_CODE_SAFE_MODE'];
 
-/** The settings files of a person, of a project, and of the administrator, in ascending order of priority. */
+/** Reads the settings files of a person, of a project, and of the administrator, in ascending order of priority. */
 export const claudeSources = (place: Place): readonly Source[] =>
   sourcesOf(
     [
@@ -58,7 +58,9 @@ export function claude(user: Place, project: Place): readonly Disabled[] {
   ];
 }
 
-/** The settings override a variable of the shell, but Claude Code ignores `MODES` in the settings of a project. */
+/**
+ * Reports a mode that is on. The settings override the shell's variable, but Claude Code ignores modes in a project's settings.
+ */
 function modeOn(name: string, settings: readonly Source[], { env }: Place): readonly Disabled[] {
   const [found] = last(
     settings.filter(({ of }) => of !== 'project'),
@@ -81,8 +83,9 @@ const startsUs = (entry: unknown, installed: readonly (readonly string[])[]): bo
 const member = (entry: unknown, key: string): unknown => (entry as Readonly<Record<string, unknown>> | null)?.[key];
 
 /**
- * All lists of allowed servers count as one list; with `allowManagedMcpServersOnly`, only the administrator's lists count. If the
- * list contains a command, Claude Code starts a server with a command only if the list contains that command.
+ * Reports a list of allowed servers without Earpiece's server. All lists count as one list. With `allowManagedMcpServersOnly`,
+ * only the administrator's lists count. If the list contains a command, Claude Code starts a server with a command only if the
+ * list contains that command.
  */
 function notAllowed(
   settings: readonly Source[],
@@ -97,7 +100,7 @@ function notAllowed(
   return isAllowed ? [] : found.slice(0, 1).map((first) => serverOff(first, `without "${SERVER_NAME}"`));
 }
 
-/** If `managed-mcp.json` exists, Claude Code has only the servers of this file. */
+/** Reports a `managed-mcp.json` without Earpiece's server. If this file exists, Claude Code starts only the servers in it. */
 const exclusive = (place: Place): readonly Disabled[] =>
   sourcesOf(ofMachine(claudeMachine(place).map((folder) => join(folder, 'managed-mcp.json'))), strictJson)
     .filter((source) => each([source], ['mcpServers', SERVER_NAME]).length === 0)

@@ -31,13 +31,13 @@ export function codex(place: Place): readonly Disabled[] {
   ];
 }
 
-/** `codex_hooks` is the older name of the feature. */
+/** Finds the setting of the feature `hooks`, whose older name is `codex_hooks`. */
 function feature(sources: readonly Source[]) {
   const found = last(sources, ['features', 'hooks']);
   return found.length > 0 ? found : last(sources, ['features', 'codex_hooks']);
 }
 
-/** Codex reads the settings of a project only if its user trusts the project. */
+/** Whether the user trusts the project. If not, Codex does not read the settings of the project. */
 function trusts(sources: readonly Source[], { project }: Place): boolean {
   const own = sources.filter(({ of }) => of !== 'project');
   return [project, real(project)].some((folder) =>

@@ -1,4 +1,4 @@
-/** The settings with which Gemini CLI, and its fork Qwen Code, ignore Earpiece. */
+/** Finds the settings that make Gemini CLI, or its fork Qwen Code, ignore Earpiece. */
 import { join, matchesGlob } from 'node:path';
 import { parseEnv } from 'node:util';
 import { geminiFolder, geminiSettings, qwenFolder, qwenSettings } from './folders.ts';
@@ -71,7 +71,7 @@ export function qwen(user: Place): readonly Disabled[] {
   ];
 }
 
-/** The shell overrides the `.env` files, and these override the settings. */
+/** Reports a mode that is on. The shell overrides the `.env` files, and the `.env` files override the settings. */
 function modeOn(name: string, sources: readonly Source[], user: Place): readonly Disabled[] {
   const value = user.env[name];
   if (value) return isOn(value) ? [variableOff(name, value)] : [];
@@ -92,7 +92,7 @@ export const qwenEnvFiles = (user: Place): readonly string[] =>
 const normal = (name: unknown): string => String(name).toLowerCase().trim();
 const normals = (found: readonly { readonly value: unknown }[]): readonly string[] => listOf(found[0]?.value).map(normal);
 
-/** Older versions of these agents read the key `excludeMCPServers`. */
+/** Reports the lists that exclude the server. Older versions of these agents read the key `excludeMCPServers`. */
 const excluded = (sources: readonly Source[], matches: (entry: unknown) => boolean): readonly Disabled[] =>
   [['mcp', 'excluded'], ['excludeMCPServers']].flatMap((path) => lists(each(sources, path), matches));
 

@@ -1,4 +1,4 @@
-/** The settings with which opencode and pi ignore Earpiece. */
+/** Finds the settings that make opencode or pi ignore Earpiece. */
 import { basename, dirname, join, matchesGlob, relative } from 'node:path';
 import { jsonAt } from '../../config/edit-json.ts';
 import { opencodeSettings, pluginFile, pluginFolder } from './folders.ts';
@@ -52,9 +52,9 @@ export function pi(user: Place, project: Place): readonly Disabled[] {
 }
 
 /**
- * pi loads each file of its extension folder, except the files that the list `extensions` excludes. An entry is `!` with a
- * pattern, or `+` or `-` with a path from the folder of the settings. `-` overrides `+`, and `+` overrides `!`. The list of the
- * project applies only to files of the project.
+ * Reports an entry of the list `extensions` that excludes the plugin: pi loads all other files of its extension folder. An entry
+ * is `!` with a pattern, or `+` or `-` with a path from the folder of the settings. `-` overrides `+`, and `+` overrides `!`. The
+ * list of the project applies only to files of the project.
  */
 function excluded(place: Place): readonly Disabled[] {
   const plugin = pluginFile('pi', place);

@@ -47,7 +47,7 @@ function codex(place: Place): readonly SetVariable[] {
 }
 
 function gemini(place: Place): readonly SetVariable[] {
-  // Gemini CLI reads the first file that exists, from the project's folder upwards, and then in the home.
+  // Gemini CLI reads the first file that exists, from the project's folder upwards, and then in the home folder.
   const files = [
     ...upwards(place.project).flatMap((folder) => [join(folder, '.gemini/.env'), join(folder, '.env')]),
     join(geminiFolder({ ...place, scope: 'user' }), '.env'),
@@ -63,7 +63,7 @@ function gemini(place: Place): readonly SetVariable[] {
 
 function qwen(place: Place): readonly SetVariable[] {
   const settings = sourcesOf(qwenSettings(place), jsonc);
-  // The shell overrides the `.env` files, and these override the settings.
+  // The shell overrides the `.env` files, and the `.env` files override the settings.
   const files = dotEnv(qwenEnvFiles(place)).toReversed();
   const lowest = inTable(settings, ['env'], 'all').filter(({ name }) => each(files, [name]).length === 0);
   return [

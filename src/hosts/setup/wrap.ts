@@ -156,11 +156,11 @@ export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
       if (isLost) return lost(settings, 'restore this list, or run earpiece uninstall before you install again');
       const there = jsonAt(text, own);
       if (there !== undefined && !isOurs(there)) return occupied(file);
-      // The text without the gateway becomes the backup, so this text must have every server.
+      // The text without the gateway becomes the backup, so this text must contain every server.
       const bare = remove(text, base);
       if (bare.kind === 'problem') return bare;
       const now = wrappingOf(text, settings).taken;
-      // If a person deleted the gateway's entry, only the settings from before the installation have the values.
+      // If a person deleted the gateway's entry, only the settings from before the installation contain the values.
       const earlier = Object.entries(wrappingOf(base ?? '', settings).taken).filter(([name]) => Object.hasOwn(listed, name));
       const env = {
         ...keptOf(earlier),

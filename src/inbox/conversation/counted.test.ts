@@ -32,7 +32,7 @@ describe.each(STORES)('a notification that is counted between a plan and its app
   let dead: Set<number>;
   let producer: Inbox;
   let made: number;
-  /** Called before each append for which `takes` returns true. */
+  /** Runs before each append for which `takes` returns true. */
   let before: (drafts: readonly Draft[]) => Promise<void>;
 
   const openInbox = (over: Store, owner: Owner): Inbox =>
@@ -43,7 +43,7 @@ describe.each(STORES)('a notification that is counted between a plan and its app
       isAlive: (o) => !dead.has(o.pid),
       timeZone: 'UTC',
     });
-  /** A conversation of another process, which appends only after `before`. */
+  /** Opens a conversation of another process, which appends only after `before`. */
   const reader = (): Conversation => {
     const slow = new Proxy(store, {
       get: (of, name) => {

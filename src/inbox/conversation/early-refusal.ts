@@ -1,6 +1,6 @@
 /**
  * Records a refusal that the model got before the store answered. In the meantime, the interrupts may have been withdrawn, read,
- * or offered by another carrier, and a person may have lifted a pause before a record showed that the agent had seen the pause.
+ * or offered by another carrier. A person may also have lifted a pause before a record showed that the agent had seen the pause.
  */
 import { defined } from '../../core/defined.ts';
 import { isFor, type Item } from '../../core/items.ts';

@@ -15,7 +15,7 @@ export type CarryOptions = {
   readonly at: ContactPoint;
   /** Facts that the agent learned by itself: each `about` with its time (epoch ms). */
   readonly known?: Readonly<Record<string, number>>;
-  /** The tools whose results the carrier holds or directly follows. */
+  /** The tools whose results the carrier contains or directly follows. */
   readonly tools?: readonly string[];
 };
 

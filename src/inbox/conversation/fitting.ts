@@ -7,7 +7,7 @@ import type { Contents, PulledNotification } from './pulled.ts';
 export type Fitting = {
   /** The notifications of the answer, newest first. */
   readonly items: readonly Item[];
-  /** Whether the answer has the withheld results. Otherwise they wait. */
+  /** Whether the answer has the withheld results. Otherwise these results wait. */
   readonly takesWithheld: boolean;
   /**
    * The maximum number of characters of each text. Only an answer with a single notification, or with only withheld results, is
@@ -50,7 +50,7 @@ export function fitting(
   if (withheld.length === 0 || count < all.length) return { items, takesWithheld: false, chars: whole };
   const notifications = shown.slice(0, count);
   if (fits({ notifications, withheld: shownResults(withheld) })) return { items, takesWithheld: true, chars: whole };
-  // The results wait until no unread notification is left. Then they are shortened only as far as they do not fit alone.
+  // The results wait until no unread notification is left. Results that do not fit alone are then shortened.
   if (items.some((item) => !item.read)) return { items, takesWithheld: false, chars: whole };
   const most = Math.max(...withheld.map(({ body }) => body.length));
   return {

@@ -19,8 +19,8 @@ export type Foreseen = {
 };
 
 /**
- * Predicts the decisions of each carrier. `more`: notifications that are not open, but count as open here. No record of them is
- * written.
+ * Predicts the decisions of each carrier. `more`: notifications that are not open, but count as open here. `foresee` writes no
+ * record of these notifications.
  */
 export async function foresee(
   { recipient, contact, frames }: Parts,

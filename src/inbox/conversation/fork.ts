@@ -1,5 +1,5 @@
 /**
- * A fork is a conversation that begins as a copy of another conversation, up to a record. The log holds the shared part once.
+ * A fork is a conversation that begins as a copy of another conversation, up to a record. The log contains the shared part once.
  * `transcriptOf` reads the parts of a transcript in order.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
@@ -132,8 +132,8 @@ export async function fork(
 }
 
 /**
- * Finds the conversation of a lineage that holds the position `upTo`. A position before a fork's own first record belongs to the
- * fork's origin.
+ * Finds the conversation of a lineage that contains the position `upTo`. A position before a fork's own first record belongs to
+ * the fork's origin.
  */
 async function placeOf(store: Store, log: LogKey, conversation: ConversationId, upTo: number): Promise<Origin> {
   if (await hasRecords(store, log, conversation, upTo)) return { from: conversation, upTo };

@@ -90,7 +90,7 @@ export class Frames {
       private: context.store.private === true,
       maxItemChars,
       maxTokens,
-      // A getter, so that the zone is read from the system only if a time is shown.
+      // `timeZone` is a getter, so that the zone is read from the system only if a time is shown.
       get timeZone() {
         return context.timeZone;
       },

@@ -19,11 +19,11 @@ export type PulledNotification = {
   readonly data?: Json;
   readonly count?: number;
   readonly from?: string;
-  /** Set if the notification may have been shown before, in another answer or in a frame. */
+  /** True if the notification may have been shown before, in another answer or in a frame. */
   readonly repeated?: true;
-  /** Set for a pause, which reading does not lift: when the pause ends, and how a person lifts it. */
+  /** When a pause ends, and how a person lifts the pause. Set only for a pause, which reading does not lift. */
   readonly holds?: string;
-  /** Set if the texts are cut, because the client would not show them whole: the command that prints all of them. */
+  /** The command that prints the whole texts. Set if the texts are cut, because the client would not show the whole texts. */
   readonly all_of_it?: string;
 };
 

@@ -1,4 +1,4 @@
-/** The proof that a model has read an interrupt that did not arrive in a refusal, but in an earlier message. */
+/** Finds the proof that a model has read an interrupt that did not arrive in a refusal, but in an earlier message. */
 import type { Item } from '../../core/items.ts';
 import type { ContactPoint, OfferedRecord } from '../../core/records.ts';
 

@@ -11,7 +11,7 @@ import type { Context } from '../context.ts';
 const settingOf = (log: LogKey): string => `sighted ${log}`;
 /** The maximum number of stored items for each log. The newest items are kept. */
 const MOST_ITEMS = 1_000;
-/** How many records after an item are searched for a plausible time. */
+/** The number of records after an item that are searched for a plausible time. */
 const RECORDS_SEARCHED = 50;
 
 /**

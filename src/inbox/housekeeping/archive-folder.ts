@@ -1,6 +1,6 @@
 /**
- * The folders of an archive. Each database has a folder, which holds a folder for each project. A project's folder holds a folder
- * for each agent.
+ * The folders of an archive. Each database has a folder, which contains a folder for each project. A project's folder contains a
+ * folder for each agent.
  */
 import { createHash } from 'node:crypto';
 import { open, readdir, rm } from 'node:fs/promises';

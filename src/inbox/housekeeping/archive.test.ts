@@ -1,4 +1,4 @@
-/** An archive while other processes archive, prune and forget at the worst moments. */
+/** Tests an archive while other processes archive, prune and forget at the worst moments. */
 import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -35,7 +35,7 @@ describe('an archive', () => {
   const seqs = (): readonly number[] => archivedIn(root).map(({ seq }) => seq);
   const upTo = (last: number): readonly number[] => Array.from({ length: last }, (_, n) => n + 1);
   const prune = async (): Promise<void> => void (await store.prune(now));
-  /** The store as another process sees it, with a step of a third process before or after one call. */
+  /** Returns the store as another process sees it, with a step of a third process before or after one call. */
   const interrupted = (call: 'read' | 'swapSetting', nth: number, step: () => Promise<unknown>, when = 'before'): Store => {
     let calls = 0;
     return new Proxy(store, {

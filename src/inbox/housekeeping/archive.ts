@@ -17,8 +17,8 @@ import { folderOf, madeFolder, placeOf, synced } from './archive-folder.ts';
 export type Archived = { readonly folder: string; readonly records: number; readonly files: number };
 
 /**
- * Everything up to `after` is in the archive. With `to`, some process has begun to name the file of the next records, which end
- * at `to`. Any process may finish that file: nothing after `after` has been pruned yet, so the file gets the same records.
+ * Every record up to `after` is in the archive. With `to`, some process has begun to name the file of the next records, which end
+ * at `to`. Any process may finish that file: no record after `after` has been pruned yet, so the file gets the same records.
  */
 type Position = { readonly after: number; readonly to?: number };
 
@@ -34,8 +34,8 @@ const zip = promisify(gzip);
 
 /**
  * Writes the records that are not in the archive yet. Throws `store_full` or `store_unavailable` if the folder cannot be written,
- * and `store_refused` if the folder has files of another state of the database. After such an error, the caller must remove
- * nothing.
+ * and `store_refused` if the folder has files of another state of the database. After such an error, the caller must not remove
+ * records.
  */
 export async function archive(store: Store, root: string, { fileBytes = FILE_BYTES } = {}): Promise<Archived> {
   const folder = await folderOf(store, root);
@@ -97,7 +97,7 @@ async function archiveNext(target: Target): Promise<{ records: number; files: nu
 }
 
 /**
- * Returns the position of a log; undefined for a log without records. The first position of a log is just before its first
+ * Returns the position of a log. Undefined for a log without records. The first position of a log is just before its first
  * record. So after `forget`, which removes the position and the records, the log never gets an earlier position again.
  */
 async function positionOf(store: Store, log: LogKey): Promise<Position | undefined> {
@@ -152,7 +152,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** The error for a folder that cannot be written. Other errors, such as the store's errors, are returned unchanged. */
+/** Returns the error for a folder that cannot be written. Returns any other error, such as the store's, unchanged. */
 function unwritable(error: unknown, root: string): unknown {
   const code = error instanceof Error && 'code' in error && 'syscall' in error ? String(error.code) : undefined;
   if (code === undefined || error instanceof EarpieceError) return error;

@@ -1,4 +1,4 @@
-/** Removes closed notifications, and what belongs to them, after their retention time. */
+/** Removes closed notifications and their records after the retention time. */
 import { splitLog } from '../../core/address.ts';
 import type { Context } from '../context.ts';
 

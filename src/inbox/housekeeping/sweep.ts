@@ -1,6 +1,5 @@
 /**
- * The housekeeping that each long-lived process does from time to time for all processes. The process closes expired
- * notifications and removes old notifications.
+ * Does the regular housekeeping of each long-lived process, for all processes: closes expired notifications and removes old ones.
  */
 import { splitLog, type LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
@@ -59,7 +58,7 @@ async function closeExpired({ store }: Context, log: LogKey, hasOpen: boolean): 
   );
   let closed = 0;
   for (const id of new Set(expired.map((item) => item.id))) {
-    // One append for each id: if a carrier offers an item in the meantime, only that item stays open.
+    // Each id gets a separate append: if a carrier offers an item in the meantime, only that item stays open.
     const appended = await store.append(log, [{ type: 'notification_closed', ids: [id], outcome: 'expired', ...OVER }]);
     if (appended.kind === 'appended') closed++;
   }

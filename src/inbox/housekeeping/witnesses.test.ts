@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 /** The settings that all machines share. */
 let clocks: Json | undefined;
 
-/** A process on a separate machine, which no other process can check. */
+/** Makes a process on a separate machine, which no other process can check. */
 function machine(name: string, ahead: number | (() => number) = 0): Witnesses {
   const store = {
     private: false,

@@ -7,7 +7,7 @@ import type { Store } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
 import { systemTime } from '../presence/processes.ts';
 
-/** The setting that holds the last recorded clock time of each process, epoch ms. */
+/** The setting with the last recorded clock time of each process, epoch ms. */
 const CLOCKS = 'clocks';
 /** How often a process records its clock. A rare record is enough: clocks agree if they differ by at most a day. */
 const NOTE_EVERY_MS = 10 * 60_000;
@@ -78,8 +78,8 @@ export class Witnesses {
   }
 
   /**
-   * False if this process's clock is known to be wrong: it disagrees with the operating system's clock. If that clock is unknown,
-   * this process's clock is wrong if it disagrees with the clocks of all other live processes.
+   * Whether this process's clock agrees with the operating system's clock. If that clock is unknown, false if this process's
+   * clock disagrees with the clocks of all other live processes.
    */
   async trusted(): Promise<boolean> {
     const { store } = this.#deps;
@@ -111,14 +111,17 @@ export class Witnesses {
     return answer;
   }
 
-  /** Other processes that may live, each with its last recorded clock time. */
+  /** Returns the other processes that may live, each with its last recorded clock time. */
   async #others(): Promise<readonly Clocks[string][]> {
     const { store, owner } = this.#deps;
     const all = Object.entries(((await store.setting(CLOCKS)) ?? {}) as Clocks);
     return all.filter(([name, other]) => name !== nameOf(owner) && this.#mayLive(name, other)).map(([, other]) => other);
   }
 
-  /** A process on another machine cannot be looked up. Such a process counts as living while its recorded time changes. */
+  /**
+   * Whether the process may live. A process that cannot be checked, such as one on another machine, counts as living while its
+   * recorded time changes.
+   */
   #mayLive(name: string, other: Clocks[string]): boolean {
     const alive = this.#deps.isAlive(other);
     if (alive !== undefined) return alive;

@@ -1,4 +1,6 @@
-/** The stages of a conversation's run: it arrives, begins with its first call or the start of its session, and leaves. */
+/**
+ * Records the stages of a conversation's run: the arrival, the beginning (at the first call or session start), and the departure.
+ */
 import { defined } from '../../core/defined.ts';
 import type { Presence } from '../../core/ports.ts';
 import type { Conversation } from '../conversation/conversation.ts';

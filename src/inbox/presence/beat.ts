@@ -10,8 +10,8 @@ type Kept = Pick<Store, 'setting' | 'setSetting' | 'swapSetting'>;
 
 const BEAT_MS = 5_000;
 /**
- * A process that could not count for this long counts before it writes. Together with the time of one write, this time is below
- * `SILENT_MS`.
+ * A process that could not increase its count for this long increases the count before it writes. Together with the time of one
+ * write, this time is below `SILENT_MS`.
  */
 const TRUSTED_MS = 10_000;
 /** If the count of a process does not change for this long, the process is treated as dead. */
@@ -20,7 +20,7 @@ const LOOK_EVERY_MS = 500;
 
 const beatKey = (name: string): string => `beat of ${name}`;
 
-/** The count of this process. */
+/** Increases the count of this process from `start` until `stop` or `pause`. */
 export class Beat {
   readonly #store: Kept;
   readonly #key: string;
@@ -30,7 +30,7 @@ export class Beat {
   #timer: NodeJS.Timeout | undefined;
   #counting: Promise<boolean> | undefined;
 
-  /** `name`: must never name another process. */
+  /** `name`: a name that no other process ever has. */
   constructor(store: Kept, name: string) {
     this.#store = store;
     this.#key = beatKey(name);

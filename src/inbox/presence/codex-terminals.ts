@@ -18,7 +18,7 @@ export type Terminal = Process & {
 export type Shown = {
   /** The folder of the session. */
   readonly folder: string;
-  /** When the session, or its process that asks, began, epoch ms. */
+  /** When the session or the process that asks began, epoch ms. */
   readonly beganAt: number;
 };
 
@@ -32,7 +32,7 @@ const WITH_VALUE =
 /** Matches the commands of Codex that show an older session. */
 const RESUMES = /^(resume|fork)$/;
 
-/** Times of processes are exact to a second or two. */
+/** The maximum error of a process's start time. */
 const INEXACT_MS = 2_000;
 /**
  * If several terminals are open, and exactly one of them started at most this time before the session, the session belongs to
@@ -88,7 +88,7 @@ export function showsSession(args: readonly string[]): boolean {
   return true;
 }
 
-/** How long a list of terminals is used. Most calls of a gateway need the list, and reading all processes is slow. */
+/** How long a list of terminals is cached. Most calls of a gateway need the list, and reading all processes is slow. */
 const LISTED_MS = 2_000;
 let listed: { readonly at: number; readonly terminals: readonly Terminal[] } | undefined;
 

@@ -12,7 +12,7 @@
  *
  * The host process is the nearest known host among the ancestors. If only the client's name identifies the host, the host process
  * is the nearest ancestor that is neither a shell nor a launcher such as `npx`. Such a process can be bound to a conversation,
- * but does not identify one by itself.
+ * but does not identify a conversation by itself.
  */
 import { conversationId, logKey, MAIN, nameFrom, parseAddress, type ConversationId, type LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -31,7 +31,7 @@ export type KnownHost = {
   readonly process: RegExp;
   readonly sessionVariable?: string;
   readonly client: RegExp;
-  /** Set if the version that the MCP client reports is not the version of the host. */
+  /** True if the version that the MCP client reports is not the version of the host. */
   readonly clientHasOtherVersion?: true;
 };
 
@@ -52,16 +52,16 @@ export type Identity = {
   readonly conversation: ConversationId;
   /** How the conversation was found, for `doctor`. */
   readonly by: 'given' | 'session variable' | 'call' | 'binding' | 'host process' | 'client name' | 'default';
-  /** Set if only a call of the host names the session. Before this call, `conversation` belongs to no session. */
+  /** True if only a call of the host names the session. Before this call, `conversation` belongs to no session. */
   readonly untilCall?: true;
   readonly host?: {
     readonly agent: string;
     readonly process: Owner;
     /** Whether the host runs below another host, in one of that host's tools or hooks. */
     readonly nested: boolean;
-    /** Set if the host serves an editor. Such a host runs many sessions at once, so its process does not identify a session. */
+    /** True if the host serves an editor. Such a host runs many sessions at once, so its process does not identify a session. */
     readonly serves?: true;
-    /** Set if one of several terminals of the host shows the session, and it is unknown which. */
+    /** True if several terminals of the host may show the session. */
     readonly inOneOfSeveral?: true;
   };
 };
@@ -73,7 +73,7 @@ export type IdentityQuestion = {
   readonly given?: string | undefined;
   /** `clientInfo.name` of the MCP client, if it is known already. */
   readonly client?: string | undefined;
-  /** Whether to search the ancestors of this process; false for an HTTP server, whose ancestors do not identify its clients. */
+  /** Whether to search the ancestors of this process. False for an HTTP server, whose ancestors do not identify its clients. */
   readonly lookAtAncestors?: boolean;
   readonly processes?: Processes;
   /** The session that asks, if it is known already. */
@@ -120,8 +120,8 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
 }
 
 /**
- * Returns the names under which lists show an MCP client: the agent's name for a known host, so that hooks and gateways of one
- * agent have one name.
+ * Returns the names under which lists show an MCP client. For a known host, the name is the agent's name, so that hooks and
+ * gateways of one agent have one name.
  */
 export function shownAs({ name, version }: { readonly name: string; readonly version?: string | undefined }): {
   readonly host: string;
@@ -174,7 +174,7 @@ async function nearestHost(
 }
 
 /**
- * Returns the terminal of the session, or `several` if more than one terminal may show the session; undefined if no terminal
+ * Returns the terminal of the session, or `several` if more than one terminal may show the session. Undefined if no terminal
  * does. A terminal that shows another session is not the terminal of this session, unless no other terminal is open. If exactly one
  * terminal was started to resume a session and shows none yet, that terminal shows the older session that asks.
  */
@@ -199,7 +199,7 @@ async function terminalOf(
 
 const shownBy = ({ session, folder }: IdentityQuestion): Shown => ({
   folder: folder ?? process.cwd(),
-  // An MCP server starts with its session.
+  // Without a session id, the start of this process counts, because an MCP server starts with its session.
   beganAt: (session === undefined ? undefined : beginOfSession(session)) ?? performance.timeOrigin,
 });
 
@@ -224,7 +224,7 @@ function hostOf({ name, args }: Process): KnownHost | undefined {
 
 const isInterpreter = (program = ''): boolean => /^(node|bun|deno)/.test(fileName(program));
 
-/** The arguments with which editors start Codex and the agents of the Agent Client Protocol. */
+/** Matches the arguments with which editors start Codex and the agents of the Agent Client Protocol. */
 const SERVES = /^(app-server|acp|--(experimental-)?acp)$/;
 
 const SHELL = /^-?(ba|da|z|fi|k|tc|c)?sh$|^(env|npx|npm( .*)?|pnpm|bunx)$/;

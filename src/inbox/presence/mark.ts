@@ -1,4 +1,4 @@
-/** The mark in the frames of an agent. */
+/** Returns or replaces the mark in the frames of an agent. */
 import { splitLog, type LogKey } from '../../core/address.ts';
 import type { Context } from '../context.ts';
 import { markOf } from '../ids.ts';

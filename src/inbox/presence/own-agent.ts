@@ -8,14 +8,17 @@ import type { Process } from './processes.ts';
 
 const AGENT_COMMANDS: readonly string[] = ['chat', 'run'];
 const INTERPRETER = /^(node|nodejs|bun)(\.exe)?$/u;
-/** A shell whose words may hold a whole command line. */
+/** Matches a shell, one of whose arguments may contain a whole command line. */
 const SHELL = /^(ba|da|z|k|fi)?sh$/u;
-/** `ps` separates the words of a command line by blanks, so a path with blanks consists of several words; at most this many. */
+/**
+ * `ps` separates the words of a command line by blanks, so a path with blanks becomes several words. At most this many words are
+ * joined.
+ */
 const WORDS_OF_PATH = 8;
 
 /** Whether the process runs `earpiece chat` or `earpiece run`. `folderOf` returns the working folder of a process. */
 export function isOwnAgent({ pid, args }: Process, folderOf: (pid: number) => string | undefined = workingFolder): boolean {
-  // Almost every process is decided here, without a look at its files.
+  // This check excludes almost every process without reading its files.
   if (!args.some((arg) => AGENT_COMMANDS.includes(arg))) return false;
   return startsOf(args).some((start) => {
     for (let end = start + 1; end < Math.min(args.length, start + 1 + WORDS_OF_PATH); end++) {
@@ -53,7 +56,7 @@ function startsOf(args: readonly string[]): readonly number[] {
 
 /** Whether the program is the entry of Earpiece's command line, such as `dist/cli/main.js` or a link to it. */
 function isOurs(program: string, folder: () => string | undefined): boolean {
-  // Outside of Linux, asking for the folder starts a program.
+  // Outside of Linux, `folder` starts a program, so the name of the program is checked first.
   if (process.platform !== 'linux' && !isAbsolute(program) && !/^(main(\.[jt]s)?|earpiece)$/u.test(basename(program)))
     return false;
   try {
@@ -68,7 +71,7 @@ function isOurs(program: string, folder: () => string | undefined): boolean {
   }
 }
 
-/** Returns the working folder of a process; undefined if the system does not show it. */
+/** Returns the working folder of a process. Undefined if the system does not show the folder. */
 export function workingFolder(pid: number): string | undefined {
   try {
     if (process.platform === 'linux') return readlinkSync(`/proc/${pid}/cwd`);

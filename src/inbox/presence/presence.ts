@@ -1,4 +1,4 @@
-/** Decides whether a conversation is active, has ended, or never was a conversation. No other file decides this. */
+/** Decides whether a conversation is active, has ended, or never was a conversation. No other file makes this decision. */
 import type { LogKey } from '../../core/address.ts';
 import type { Presence } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';

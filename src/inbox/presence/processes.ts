@@ -4,7 +4,9 @@ import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import type { Owner } from '../../core/records.ts';
 
-/** Not imported, because an import of `node:fs` also loads streams and promises, which slows down each hook call. */
+/**
+ * These functions are not imported, because an import of `node:fs` also loads streams and promises and slows down each hook call.
+ */
 const { readFileSync, readlinkSync } = process.getBuiltinModule('node:fs');
 
 /**
@@ -112,8 +114,8 @@ function fromDate(): number | undefined {
 }
 
 /**
- * Returns the ancestors of a process, from the parent upward. The limit only ends a search in a tree that changes meanwhile. The
- * limit is high, because a command must find its agent even below many shells.
+ * Returns the ancestors of a process, from the parent upward. The limit ends a search in a tree of processes that changes during
+ * the search. The limit is high, because a command must find its agent even below many shells.
  */
 export function ancestors(processes: Processes = systemProcesses, from: number = process.pid): Process[] {
   const line: Process[] = [];

@@ -32,7 +32,7 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       isAlive: (owner) => (owner.machine === 'here' ? !dead.has(owner.pid) : undefined),
       timeZone: 'UTC',
     });
-  /** A window: a host process with its own gateway, whose pid is one higher. */
+  /** Opens a window: a host process with its own gateway, whose pid is one higher. */
   const window = (id: string, pid: number, more: ConversationOptions = {}): Conversation =>
     inboxOf(pid + 1).conversation(
       { log: LOG, conversation: id as ConversationId },

@@ -1,7 +1,7 @@
 /**
  * Passes the unread notifications of an ended conversation to its heir: the agent's next conversation with the same worktree and
- * purpose. One conditional append moves all of them. So only one of two heirs gets the notifications, and a crash cannot split
- * the move.
+ * purpose. One conditional append moves all of these notifications. So only one of two heirs gets the notifications, and a crash
+ * cannot split the move.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { ANYONE, holderOf, isShownFirst, type Item } from '../../core/items.ts';
@@ -26,8 +26,8 @@ export type Heir = {
 };
 
 /**
- * `from`: the conversations whose notifications the heir took over. `waits`: some items have not passed on, usually because an
- * offer of a living process is in flight. These items pass on when the heir calls `inherit` again.
+ * `from`: the conversations whose notifications the heir took over. `waits`: some items were not passed to the heir yet, usually
+ * because an offer of a living process is in flight. The next call of `inherit` passes these items.
  */
 export type Inherited = { readonly from: readonly ConversationId[]; readonly waits: boolean };
 
@@ -94,8 +94,8 @@ function isPartOf(context: Context, me: Presence | undefined, { id, shared }: He
 type Passed = { readonly any: boolean; readonly waits: boolean };
 
 /**
- * `follows`: the conversations that the heir continues. `parent`: the conversation from which the heir was forked. `holds`:
- * `from` may hold unread notifications.
+ * `follows`: the conversations that the heir continues. `parent`: the conversation from which the heir was forked. `holds`: true
+ * if `from` may have unread notifications.
  */
 type Line = {
   readonly holds: boolean;
@@ -111,7 +111,7 @@ async function passOn(
   for (let tries = 0; tries < TRIES; tries++) {
     const all = holds ? await held(context, log) : [];
     const has = new Set(all.filter((item) => item.audience === to).map(({ id }) => id));
-    // If a fork has its own copy of a notification of its parent, the parent's copy does not pass on to the fork.
+    // If a fork has its own copy of a notification of its parent, the parent's copy is not passed to the fork.
     const passes = (item: Item): boolean => !isOwnNote(item) && (from !== parent || !has.has(item.id));
     const mine = all.filter((item) => holderOf(item) === from && (why === 'merged' || passes(item)));
     if (why !== 'merged' && (await releaseStale(context, log, mine)) > 0) continue;
@@ -160,7 +160,7 @@ async function unneededCopies(
   const known = copies.filter((copy) => copy.audience === to || (follows.has(holderOf(copy)) && hasReached(copy)));
   return open.filter((item) => {
     const same = known.filter(({ id }) => id === item.id);
-    // An item that was offered before passes on, so that the heir's copy counts those offers.
+    // An item that was offered before is passed to the heir, so that the heir's copy counts those offers.
     return same.length > 0 && !same.some((copy) => copy.audience === to && isShownFirst(item, copy));
   });
 }
@@ -178,7 +178,8 @@ const closingOf = (items: readonly Item[], conversation: ConversationId): Closed
 });
 
 /**
- * Whether the item is an agent's note to itself. Such a note does not pass on, and is delivered when its conversation is resumed.
+ * Whether the item is an agent's note to itself. Such a note is not passed to an heir, and is delivered when its conversation is
+ * resumed.
  */
 const isOwnNote = ({ notification: { kind, subscriber } }: Item): boolean =>
   (subscriber?.event.type ?? formatKind(kind)).startsWith('agent.self.');

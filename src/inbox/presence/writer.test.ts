@@ -16,7 +16,9 @@ let names = 0;
 type Faults = { frozen: boolean; answer?: () => Promise<unknown> };
 type Machine = Faults & { readonly hold: WriterHold };
 
-/** A process on a separate machine, which no other process can check. `dead`: the machines that are known to be dead here. */
+/**
+ * Makes a process on a separate machine, which no other process can check. `dead`: the machines that are known to be dead here.
+ */
 function machine(name: string, { dead = [] }: { readonly dead?: readonly string[] } = {}): Machine {
   const made: Faults = { frozen: false };
   const store = {

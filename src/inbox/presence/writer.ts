@@ -1,6 +1,6 @@
 /**
- * One writer for each conversation: the process that runs its loop. A dead process of this machine is replaced at once. If the
- * machine of the writer has died, another machine takes the conversation over after 20 s.
+ * Ensures that each conversation has one writer: the process that runs its loop. A dead process of this machine is replaced at
+ * once. If the machine of the writer has died, another machine takes the conversation over after 20 s.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -16,7 +16,7 @@ const OPEN = new Set<string>();
 
 type Holder = Owner & { readonly inbox: string };
 
-/** The conversations that one inbox of this process holds. */
+/** Makes one inbox of this process the only writer of its conversations. */
 export class WriterHold {
   readonly #context: Pick<Context, 'store' | 'owner' | 'isAlive'>;
   /** A name that distinguishes the inboxes of one process. */

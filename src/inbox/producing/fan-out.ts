@@ -1,7 +1,7 @@
 /**
- * Queues for `project/*`: records the receivers, queues for each agent, and then records that the fan-out is done. After a crash
- * during these steps, another process finishes the fan-out. The ids stay the same, so no agent gets a notification twice. The
- * receivers of a large project are read in pages, and a record after each page says how far the fan-out is.
+ * Queues a notification for `project/*`: records the receivers, queues for each agent, and then records that the fan-out is done.
+ * After a crash during these steps, another process finishes the fan-out. The ids stay the same, so no agent gets a notification
+ * twice. The receivers of a large project are read in pages, and a record after each page says how far the fan-out is.
  */
 import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -72,7 +72,7 @@ async function firstReceivers(context: Context, project: string, notification: N
   return page;
 }
 
-/** Lifts each pause in the project, also of absent conversations, because their heirs would inherit the pauses. */
+/** Lifts each pause in the project, including the pauses of absent conversations, because heirs would inherit these pauses. */
 async function lift(context: Context, project: string, { id }: Pick<Notification, 'id'>): Promise<void> {
   const liftIn = async (isIn: (log: LogKey) => boolean): Promise<void> => {
     for (const { log, pause } of await pausesIn(context, project))

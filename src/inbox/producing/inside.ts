@@ -3,10 +3,10 @@
  * person, and cannot lift a pause.
  *
  * Each process that a tool starts inherits the variables below. A command can remove the variables from its own environment. So
- * the initial environments of this process's ancestors are checked too, on systems that show them (Linux). If all of these
- * processes lost the variables, for example because `exec env -u` replaced the tool's shell, an ancestor that runs `earpiece chat`
- * or `earpiece run` is recognized by its command line. A command that leaves the process tree, or writes the database file itself,
- * looks like a person: see docs/agent-permissions.md.
+ * the initial environments of this process's ancestors are checked too, on systems that show them (Linux). All of these processes
+ * may have lost the variables, for example because `exec env -u` replaced the tool's shell. An ancestor that runs `earpiece chat`
+ * or `earpiece run` is then recognized by its command line. A command that leaves the process tree, or writes the database file
+ * itself, looks like a person: see docs/agent-permissions.md.
  */
 import { readFileSync } from 'node:fs';
 import { defined } from '../../core/defined.ts';
@@ -26,9 +26,9 @@ import {
 import { isOwnAgent } from '../presence/own-agent.ts';
 import { ancestors, systemProcesses, type Process, type Processes } from '../presence/processes.ts';
 
-/** Holds the id of the handle that runs this process, or `mcp` for an MCP server of the agent. */
+/** The variable with the id of the handle that runs this process, or `mcp` for an MCP server of the agent. */
 export const HANDLE_VARIABLE = 'EARPIECE_HANDLE';
-/** Holds the address of the agent to which this process belongs. */
+/** The variable with the address of the agent to which this process belongs. */
 export const HANDLE_OF_VARIABLE = 'EARPIECE_HANDLE_OF';
 
 /** The agent to which a process belongs: its `project/agent` ("" if the name is not known) and its conversation. */
@@ -139,8 +139,8 @@ export function mayTakeBack(notification: Notification, inside: InsideAgent): vo
 }
 
 /**
- * Throws `not_trusted` if an agent's notification supersedes, and has the key of a reminder that the agent did not make. `open`:
- * the open items with the key of the notification, for the same conversation.
+ * Throws `not_trusted` if an agent's notification would supersede a reminder that the agent did not make. `open`: the open items
+ * with the key of the notification, for the same conversation.
  */
 export function mayReplace(notification: Notification, open: readonly Notification[], inside: InsideAgent): void {
   const others = open.filter((each) => isReminder(each) && each.supersede && !isOwn(each, inside));

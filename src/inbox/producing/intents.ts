@@ -8,7 +8,7 @@ import type { NotificationId } from '../../core/notification.ts';
 import type { Store } from '../../core/ports.ts';
 import { isType, type FanOutRecord } from '../../core/records.ts';
 
-/** A record may name 1,000 receivers, so a page has only a few MB. */
+/** The number of records per read. A record may name 1,000 receivers, so such a page has a few MB. */
 const PAGE = 200;
 
 export type Intent = Stamped & { readonly body: FanOutRecord };
@@ -54,7 +54,7 @@ export class Intents {
       reading: Promise.resolve(),
     };
     this.#logs.set(log, known);
-    // One read at a time: a slower read must not add a fan-out that a later record has finished.
+    // Only one read runs at a time, because a slower read must not add a fan-out that a later record has finished.
     const read = (): Promise<void> => this.#read(log, known);
     await (known.reading = known.reading.then(read, read));
     return known;

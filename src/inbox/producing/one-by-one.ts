@@ -1,6 +1,6 @@
 /**
- * Runs the calls of this process that queue notifications of one key for one agent one after the other. Otherwise, two calls at
- * the same time would both find no open notification. The second notification would then not be folded into the first one.
+ * Serializes the calls of this process that queue notifications of one key for one agent. Otherwise, two calls at the same time
+ * would both find no open notification. The second notification would then not be folded into the first one.
  */
 import type { Store } from '../../core/ports.ts';
 import { patience } from '../patience.ts';
@@ -26,6 +26,6 @@ export async function oneByOne<T>(store: Store, key: string, work: () => Promise
 
 async function waited(earlier: Promise<unknown>): Promise<void> {
   const { over, end } = patience(WAIT_MS, () => false);
-  // The caller of the earlier call gets its error.
+  // The error of the earlier call goes to the caller of that call.
   await Promise.race([earlier.catch(() => {}), over]).finally(end);
 }

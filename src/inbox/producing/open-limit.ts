@@ -7,7 +7,7 @@ import { queuedRecord } from '../../core/records.ts';
 
 /** A process counts the open notifications again after it has queued this share of the room below the limit. */
 const SHARE = 1 / 4;
-/** In a small room, the share is at least this number of notifications, or the whole room. */
+/** The minimum of this share, in notifications. If less room is left, the share is the whole room. */
 const RECOUNT = 64;
 const SUMMARY_KEY = 'earpiece.dropped';
 
@@ -16,8 +16,8 @@ type LimitDeps = { readonly store: Store; readonly ids: Ids };
 /**
  * Enforces `maxOpen`. Beyond this limit, the oldest notifications of the lowest level close as dropped, and one summary gives
  * their number by kind and level. A notification that cannot be filtered is never dropped. The limit is not checked each time a
- * notification is queued. So if several processes queue at the same time, a log may exceed the limit for a moment, by at most a
- * quarter of the limit for each further process.
+ * notification is queued. So a log may exceed the limit for a moment if several processes queue at the same time. The excess is
+ * at most a quarter of the limit for each further process.
  */
 export class OpenLimit {
   readonly #deps: LimitDeps;

@@ -1,6 +1,6 @@
 /**
- * Puts one notification into the log of one agent. If there is an open notification of the same key that can count it, the
- * notification is folded into the open notification. Otherwise the notification is queued.
+ * Puts one notification into the log of one agent. Folds the notification into an open notification of the same key, if one can
+ * count it. Otherwise queues the notification.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ConversationId, LogKey } from '../../core/address.ts';
@@ -97,8 +97,8 @@ export async function audienceOfAction(
 
 /**
  * Finds the open notification into which a new notification can be counted. The open notification has the same key, kind, level,
- * audience, sender, purpose, instruction, `needs`, subscriber, template and `about`, and was never offered. Both are due together
- * and expire at about the same time. Neither notification has an action, supersedes others, or interrupts.
+ * audience, sender, purpose, instruction, `needs`, subscriber, template and `about`, and was never offered. Both notifications
+ * are due together and expire at about the same time. Neither notification has an action, supersedes others, or interrupts.
  */
 export async function foldable(
   { store }: Context,
@@ -136,7 +136,8 @@ export async function foldable(
 
 /**
  * Whether the line of `into` names the sender of both notifications: a line names the person or the agent of its first
- * notification. The notification must also not end a longer chain of causes, because the log keeps only the depth of `into`.
+ * notification. The depth of the notification must also not exceed the depth of `into`, because the log keeps only the depth of
+ * `into`.
  */
 function isOfSender(into: Notification, notification: Notification): boolean {
   return isSameSender(into, notification) && (into.origin?.depth ?? 0) >= (notification.origin?.depth ?? 0);
@@ -154,7 +155,7 @@ function isDueWith({ deliver: first }: Notification, { deliver, subscriber }: No
 
 /**
  * Whether the open item and the notification expire at about the same time. Repetitions with one lifetime expire one after the
- * other. So neither may have less than half of the other's remaining time.
+ * other. So the shorter remaining time must be at least half of the longer.
  */
 function lastsLike(into: Item, { expiresAt }: Notification, now: number): boolean {
   const left = (end: number | null = null): number => (end === null ? Number.POSITIVE_INFINITY : end - now);

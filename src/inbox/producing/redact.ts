@@ -8,7 +8,7 @@ export const UNUSABLE = '[redacted: the setting "redact" is invalid; `earpiece c
 
 /** The maximum work for one text, in characters times instructions: about a second with the slowest patterns. */
 const MAX_WORK = 50_000_000;
-/** How many characters before a cut are also removed. These characters may be the first part of a secret. */
+/** The number of characters before a cut that are also removed. These characters may be the first part of a secret. */
 const TAIL = 4_096;
 
 /**

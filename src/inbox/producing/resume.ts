@@ -13,7 +13,7 @@ import { isProjectLog, projectLog } from './project-wide.ts';
 export type Lifted = {
   readonly log: LogKey;
   readonly id: NotificationId;
-  /** The paused conversation; null if no conversation got the agent's pause. */
+  /** The paused conversation. Null if no conversation got the agent's pause. */
   readonly conversation: ConversationId | null;
   readonly message: string;
   /** The person who paused the agent. Null if no person did. */

@@ -1,6 +1,6 @@
 /**
- * Decides whether a notification with a known id is a repetition. A repetition changes nothing. Any other notification with the id
- * is refused, so that nobody can make somebody else's notification disappear by queueing its id first.
+ * Decides whether a notification with a known id is a repetition. A repetition changes nothing. Any other notification with the
+ * id is refused, so that no sender can suppress another sender's notification by queueing its id first.
  */
 import type { Address, LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -20,8 +20,8 @@ export function checkCallersId({ id, subscriber }: Notification): void {
 }
 
 /**
- * Throws `conflict` if another sender's notification has the id: in a log of the project, for a notification to the whole project,
- * or in the log of the project, for any other notification.
+ * Throws `conflict` if another sender's notification has the id. For a notification to the whole project, all logs of the project
+ * are checked. For any other notification, only the project's own log is checked.
  */
 export async function checkProjectsId({ store }: Context, { kind, project }: Address, notification: Notification): Promise<void> {
   const logs = kind === 'project' ? (await store.overview(project)).map(({ log }) => log) : [projectLog(project)];

@@ -8,8 +8,8 @@ export type QueueInbox = { queue(to: string, input: NotificationInput): Promise<
 
 /**
  * `said`: a subscriber handled the event, or no subscriber listens and the event was queued plainly. `ids`: the notifications
- * that contain the event; none if the event only withdrew notifications. `skipped`: a subscriber listens to the event, but queued
- * nothing because of its settings.
+ * that contain the event. Empty if the event only withdrew notifications. `skipped`: a subscriber listens to the event, but
+ * queued nothing because of its settings.
  */
 export type Said =
   | { readonly kind: 'said'; readonly ids: readonly string[] }

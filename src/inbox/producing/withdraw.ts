@@ -9,7 +9,7 @@ import { callersKeys, mayTakeBack } from './inside.ts';
 
 type Why = { readonly by: string; readonly reason: string };
 
-/** How many of the newest unread notifications are searched for a key, because stores index only the keys of open ones. */
+/** The number of newest unread notifications that are searched for a key. Stores index only the keys of open notifications. */
 const SEARCHED_PER_KEY = 1_000;
 
 /**
@@ -129,7 +129,8 @@ const RESUMED_BY = 'resumed by ';
 export const resumedBy = (who: string): Why => ({ by: 'resume', reason: `${RESUMED_BY}${who}` });
 
 /**
- * Returns who lifted a pause with this record: a person's name, or the id of a notification. Undefined if no resume lifted it.
+ * Returns the name of the person, or the id of the notification, that lifted a pause with this record. Undefined if the record is
+ * not of a resume.
  */
 export const resumerIn = ({ by, reason }: Pick<ClosedRecord | GateLiftedRecord, 'by' | 'reason'>): string | undefined =>
   by === 'resume' && reason.startsWith(RESUMED_BY) ? reason.slice(RESUMED_BY.length) : undefined;

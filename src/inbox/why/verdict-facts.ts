@@ -125,7 +125,7 @@ function absenceOf(context: Context, presence: Presence, now: number): Absence |
   return why === 'died' ? 'process_gone' : (why ?? null);
 }
 
-/** How many calls before a tool result are searched for the call that produced it. */
+/** The number of calls before a tool result that are searched for the call of this result. */
 const CALLS = 200;
 
 /**

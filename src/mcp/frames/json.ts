@@ -1,6 +1,6 @@
 /**
- * Finds positions in JSON bytes. Parsing and printing would change the bytes (1.0, big integers, duplicate keys, escapes, order).
- * So the gateway finds byte ranges and changes only these.
+ * Finds positions in JSON bytes. Parsing and printing would change the bytes (1.0, big integers, duplicate keys, escapes,
+ * order). So the gateway finds byte ranges, and changes only these ranges.
  *
  * The search skips strings, so it does not detect a broken escape. A check of each byte in JavaScript would cost more than the
  * rest of a call. Before bytes are changed, `isJson` checks the whole document.
@@ -11,7 +11,7 @@ export type Range = { readonly start: number; readonly end: number };
 /** One `"key": value`. The range of the value excludes the white space around it. The range of the key includes its quotes. */
 export type Member = Range & { readonly keyStart: number; readonly keyEnd: number };
 
-/** A container with its brackets, and its entries in their order. */
+/** An object or array with its brackets, and its entries in their order. */
 export type ObjectAt = Range & { readonly members: readonly Member[] };
 export type ArrayAt = Range & { readonly elements: readonly Range[] };
 
@@ -88,7 +88,7 @@ export function textOf(json: Buffer, range: Range): string {
   return json.toString('utf8', range.start, range.end);
 }
 
-/** Returns the string at a range. Undefined if the range holds another value. */
+/** Returns the string at a range. Undefined if the range contains another value. */
 export function stringAt(json: Buffer, range: Range | undefined): string | undefined {
   if (range === undefined || json[range.start] !== QUOTE) return undefined;
   const inner = json.toString('utf8', range.start + 1, range.end - 1);

@@ -46,7 +46,7 @@ export function headerText(value: string): string | undefined {
   return encoded ? Buffer.from(encoded[1]!, 'base64').toString() : undefined;
 }
 
-/** An argument that a tool wants repeated in a header. The tool's inputSchema marks such a property with `x-mcp-header`. */
+/** An argument of a tool that a header must repeat. The tool's inputSchema marks such a property with `x-mcp-header`. */
 export type HeaderParam = { readonly header: string; readonly path: readonly string[] };
 
 export function headerParams(inputSchema: unknown, path: readonly string[] = []): HeaderParam[] {

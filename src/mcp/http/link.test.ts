@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const end of ending.splice(0)) await end();
 });
 
-/** Starts a server whose POSTs go to `post`, and a link to this server. `said` has everything that the link reports. */
+/** Starts a server whose POSTs go to `post`, and a link to this server. `said` contains everything that the link reports. */
 async function linked(post: (exchange: Exchange) => void) {
   let open = 0;
   const server = createServer((request, response) => {

@@ -34,8 +34,8 @@ const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 
 /**
- * How many GETs request the missing part of an interrupted answer while the client waits. A server that has ended cannot send
- * that part.
+ * The maximum number of GETs for the missing part of an interrupted answer while the client waits. Further GETs do not help,
+ * because a server that has ended cannot send that part.
  */
 const RESUME_TRIES = 2;
 
@@ -49,7 +49,7 @@ const WAYS_OUT = new Map([
 const wayOut = (status: number): string => WAYS_OUT.get(status) ?? "The server's log may name the cause.";
 
 /**
- * The link to a server over streamable HTTP. Each frame is sent in a separate POST. Answers arrive as JSON or as events. In the
+ * Connects to a server over streamable HTTP. Each frame is sent in a separate POST. Answers arrive as JSON or as events. In the
  * older generation, the server sends its own frames in the response to a GET that stays open. If the server has lost the session,
  * the link begins a new session. The link also resumes broken event streams. In the stateless generation, the link cancels a
  * request by aborting its POST.
@@ -59,7 +59,7 @@ export class HttpLink implements Link {
   readonly #target: HttpTarget;
   readonly #events: LinkEvents;
   readonly #stop = new AbortController();
-  /** Requests that wait for their answer, so that they can be aborted. */
+  /** The requests that have no answer yet, each with its controller for an abort. */
   readonly #waiting = new Map<string, { readonly request: Request; readonly abort: AbortController }>();
   readonly #headerParams = new Map<string, readonly HeaderParam[]>();
   #handshake: { initialize?: Request; initialized?: Frame; session?: string; version?: string } = {};
@@ -102,7 +102,7 @@ export class HttpLink implements Link {
         });
         response.resume();
       } catch {
-        // The server may have ended or may refuse. In both cases, the session expires by itself.
+        // The server may have ended or may refuse the DELETE. In both cases, the session expires by itself.
       }
     }
     this.#target.close();

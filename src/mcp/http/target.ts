@@ -11,8 +11,8 @@ export type HttpRequest = {
 };
 
 /**
- * How long an unused connection stays open. The time is shorter than that of most servers and networks, which close or drop an
- * unused connection after 5 s or more. A request on such a connection would fail.
+ * How long an unused connection stays open. Most servers and networks close such a connection after 5 s or more, and a request
+ * on a closed connection would fail.
  */
 const IDLE_MS = 4_000;
 
@@ -20,16 +20,15 @@ const IDLE_MS = 4_000;
  * Sends requests to an HTTP server over connections that stay open. `fetch` is not used, because it adds headers and unpacks
  * bodies.
  *
- * If a reused connection is reset before the answer, the server may have closed the connection before the request arrived, or may
- * have run the request. So the request is sent once more, over a new connection. A request with `once` fails instead, because RFC 9110 (9.2.2) advises
- * against repeating a request that is not idempotent.
+ * If a reused connection is reset before the answer, the request is sent once more, over a new connection. A request with `once`
+ * fails instead, because the server may have run it. RFC 9110 (9.2.2) advises against repeating a request that is not idempotent.
  */
 export class HttpTarget {
   readonly url: URL;
   readonly #headers: Readonly<Record<string, string>>;
   /**
-   * Node's `http` or `https`, taken from `process`. An `import` would read every export of the module and thereby load undici,
-   * which costs 55 ms and 5 MB.
+   * Node's `http` or `https`, taken from `process`. An `import` would read every export of the module and load undici. Loading
+   * undici costs 55 ms and 5 MB.
    */
   readonly #http: Pick<typeof http, 'Agent' | 'request'>;
   readonly #agent: http.Agent;
@@ -41,12 +40,12 @@ export class HttpTarget {
     this.#agent = new this.#http.Agent({ keepAlive: true, timeout: IDLE_MS });
   }
 
-  /** Sends a request and resolves to its answer, whose body is not read yet. Rejects if no answer comes. */
+  /** Sends a request and resolves to its answer, whose body is not read yet. Rejects if no answer arrives. */
   async send(request: HttpRequest): Promise<IncomingMessage> {
     try {
       return await this.#sendOnce(request);
     } catch (error) {
-      // Another connection of the pool may be closed too.
+      // Another connection of the pool may be closed too, so the repetition uses a new connection.
       if (error instanceof StaleConnection) return this.#sendOnce(request, false);
       throw error;
     }

@@ -55,8 +55,8 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
         body: {
           required: true,
           content: {
-            // The document has only the names of the schemas. `eventFromCloudEvent` checks the values, because its errors are
-            // clearer.
+            // The document contains only the names of the schemas. `eventFromCloudEvent` checks the values, because its errors
+            // are clearer.
             'application/cloudevents+json': { schema: { $ref: '#/components/schemas/CloudEvent' } },
             'application/cloudevents-batch+json': {
               schema: { type: 'array', items: { $ref: '#/components/schemas/CloudEvent' } },

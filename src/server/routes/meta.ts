@@ -1,4 +1,4 @@
-/** The routes of the server's health, its metrics and the API document. */
+/** Serves the server's health, its metrics and the API document. */
 import type { Health } from '../../wire/api.ts';
 import { mustBeAdmin } from '../authority.ts';
 import { createRoute, reply, z, type Api, type Deps } from '../context.ts';

@@ -1,4 +1,4 @@
-/** The routes of mutes: silence a kind for an agent, list the mutes, and lift a mute. The inbox implements mutes. */
+/** Silences a kind for an agent, lists the mutes, and lifts a mute. The inbox implements mutes. */
 import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import type { MutesReply, MuteView } from '../../wire/api.ts';

@@ -1,4 +1,4 @@
-/** The routes of notifications: queue, list, explain, withdraw, mark as read, requeue, wait for a receipt. */
+/** Queues, lists, explains, withdraws and requeues notifications, marks them as read, and waits for receipts. */
 import { parseAddress, type LogKey } from '../../core/address.ts';
 import { asListed } from '../../core/clocks.ts';
 import { defined } from '../../core/defined.ts';
@@ -299,7 +299,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
   );
 }
 
-/** The default origin. The words that arrive with a browser's session are the words of the person at the browser. */
+/** Returns the default origin of a notification: for a request of a browser's session, the person at the browser. */
 const byPerson = (who: Principal): Pick<NotificationInput, 'origin'> =>
   who.session && (who.kind === 'admin' || who.kind === 'project') ? { origin: { person: personOf(who) } } : {};
 

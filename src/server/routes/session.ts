@@ -85,7 +85,7 @@ export function sessionRoutes(api: Api, deps: Deps, guards: Guards): void {
 }
 
 function setCookie(c: Context<Env>, value: string, maxAgeS: number): void {
-  // If the page came over TLS through a proxy, the browser may send the cookie only over TLS.
+  // If a proxy serves the page over TLS, the browser may send the cookie only over TLS.
   const secure = c.req.header('origin')?.startsWith('https:') ? '; Secure' : '';
   c.header('set-cookie', `${cookieName(c)}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}${secure}`);
 }

@@ -34,9 +34,15 @@ export function streamRoutes(api: Api, { hub }: Deps): void {
         200: { description: 'an event stream that does not end', content: { 'text/event-stream': { schema: z.string() } } },
         400: { description: 'the request is invalid', content: { 'application/problem+json': { schema: problem } } },
         401: { description: 'the token is missing or not valid', content: { 'application/problem+json': { schema: problem } } },
-        403: { description: 'the token does not allow this', content: { 'application/problem+json': { schema: problem } } },
+        403: {
+          description: 'the token does not allow this request',
+          content: { 'application/problem+json': { schema: problem } },
+        },
         429: { description: 'too many requests', content: { 'application/problem+json': { schema: problem } } },
-        503: { description: 'not possible now; try again', content: { 'application/problem+json': { schema: problem } } },
+        503: {
+          description: 'the server cannot open a stream now; try again',
+          content: { 'application/problem+json': { schema: problem } },
+        },
       },
     }),
     async (c) => {

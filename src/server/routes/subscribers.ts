@@ -1,4 +1,4 @@
-/** The routes of subscribers: their files, how many notifications each has queued in the last 7 days, and whether each is on. */
+/** Lists subscribers: their files, how many notifications each has queued in the last 7 days, and whether each is on. */
 import { WHY_LOCKED } from '../../bus/toggles.ts';
 import { testNotification, type Subscriber } from '../../bus/index.ts';
 import type { SubscriberItem, SubscribersReply, SubscriberTestReply } from '../../wire/api.ts';
@@ -234,7 +234,7 @@ function itemOf(of: Subscriber, off: ReadonlySet<string>, spoke: ReadonlyMap<str
   };
 }
 
-/** Describes the future of a test notification, in the same words as `why`. */
+/** Describes the expected delivery of a test notification, in the same words as `why`. */
 function sentSays(verdict: Verdict | null, now: number): string {
   if (verdict === null) return 'sent as a test';
   const says = sayVerdict(verdict, {

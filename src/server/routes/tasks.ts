@@ -1,4 +1,4 @@
-/** The routes of tasks, for a person. Taking a task from an agent interrupts that agent. */
+/** Lists and changes tasks for a person. Taking a task from an agent interrupts that agent. */
 import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import type { Page, TaskView } from '../../wire/api.ts';
@@ -167,7 +167,7 @@ export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
       path: '/api/tasks/{id}/executions',
       operationId: 'listTaskExecutions',
       tags: ['tasks'],
-      summary: 'List the executions of a task, newest first: the last twenty, and all running ones',
+      summary: 'List the executions of a task, newest first: the last twenty, and all running executions',
       request: { params, query: z.strictObject(projectQuery) },
       responses: answers(executionsPage, 'executions'),
     }),

@@ -1,4 +1,4 @@
-/** Creates, lists and revokes tokens. For admins. */
+/** Creates, lists and revokes tokens, for admins only. */
 import type { CreatedToken, Page, TokenInfo } from '../../wire/api.ts';
 import { mustBeAdmin } from '../authority.ts';
 import { answers, createRoute, jsonBody, reply, z, type Api, type Deps } from '../context.ts';

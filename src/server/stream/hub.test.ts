@@ -15,7 +15,7 @@ let store: Store;
 let tokens: Tokens;
 let hub: Hub;
 let who: Principal;
-/** The hub's own reads wait for this promise; streams that catch up continue. */
+/** The hub's own reads wait for this promise. Streams that catch up do not wait. */
 let held: Promise<void> | undefined;
 
 beforeEach(async () => {
@@ -262,7 +262,7 @@ it('unread streams are cut off if their buffers together are too large', async (
   let cut = 0;
   for (let i = 0; i < 20; i++) await small.open(who, {}, () => void cut++);
   for (let i = 0; i < 10; i++) await store.append(LOG, [{ type: 'chat_response', message: 'x'.repeat(20_000) }]);
-  // The unread records of each stream have 200 kB, so at most five of the 20 streams fit.
+  // The size of each stream's unread records is 200 kB, so at most five of the 20 streams fit.
   await vi.waitFor(() => expect(cut).toBeGreaterThanOrEqual(15));
   await small.stop();
 });

@@ -39,7 +39,7 @@ export type HubOptions = {
 const HEARTBEAT_MS = 10_000;
 const MAX_STREAMS = 5_000;
 /**
- * The maximum number of bytes that all streams hold for slow readers. Above this limit, each stream that is behind is
+ * The maximum number of bytes that all streams keep in memory for slow readers. Above this limit, each stream that is behind is
  * disconnected at its next record or heartbeat.
  */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
@@ -161,20 +161,20 @@ export class Hub implements Streams {
     await this.#running;
   }
 
-  /** Runs one read of a stream; at most `READERS` reads run at the same time. Streams call this method. */
+  /** Runs one read of a stream, with at most `READERS` reads at the same time. Streams call this method. */
   reading<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.take(work);
   }
 
   /**
-   * Counts a change in the queue of a stream. Returns true if all queues together hold too many bytes. Streams call this method.
+   * Counts a change in the queue of a stream. Returns true if all queues together are too large. Streams call this method.
    */
   holds(more: number): boolean {
     this.#held += more;
     return this.#held > (this.#options.maxHeldBytes ?? MAX_HELD_BYTES);
   }
 
-  /** Makes a stream live; the stream must have every record up to the position. The stream calls this method itself. */
+  /** Makes a stream live. The stream must have every record up to the position. The stream calls this method itself. */
   join(stream: Stream): void {
     this.#live.add(stream);
   }

@@ -36,7 +36,7 @@ export class Places {
     });
   }
 
-  /** Takes a place, and returns a function that frees it. A second call of that function does nothing. */
+  /** Takes a place, and returns a function that frees the place. A second call of that function does nothing. */
   take(who: Principal): () => void {
     this.mustHaveOne(who);
     this.#add(who.account, 1);

@@ -1,4 +1,4 @@
-/** One stream: its filter, its position, and the state of its reader. `hub.ts` defines its modes. */
+/** Sends records to one reader. Keeps the filter, the position and the state of the reader. `hub.ts` defines the modes. */
 import { defined } from '../../core/defined.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Stored } from '../../core/records.ts';
@@ -13,7 +13,7 @@ const MAX_BEHIND_BYTES = 512 * 1024;
  * memory.
  */
 const PAGE_BYTES = 64 * 1024;
-/** A stream reads its next page only while the stream holds fewer than this many bytes for its reader. */
+/** A stream reads its next page only while fewer than this many bytes wait for its reader. */
 const HELD_BYTES = 64 * 1024;
 /** The number of records on the first page of a stream. The number is small, because the size of the records is still unknown. */
 const FIRST_PAGE = 16;
@@ -39,9 +39,9 @@ export type Streams = {
   readonly position: number;
   /** Runs one read of a stream. The number of simultaneous reads is limited. */
   reading<T>(work: () => Promise<T>): Promise<T>;
-  /** Counts a change in the queue of a stream. Returns true if all queues together hold too many bytes. */
+  /** Counts a change in the queue of a stream. Returns true if all queues together contain too many bytes. */
   holds(more: number): boolean;
-  /** Makes a stream live; the stream must have every record up to the position. */
+  /** Makes a stream live. The stream must have every record up to the position. */
   join(stream: Stream): void;
   leave(stream: Stream): void;
 };
@@ -211,7 +211,7 @@ export class Stream {
     this.cut('too slow');
   }
 
-  /** Reports the size of the queue to the hub. Returns true if all queues together hold too much. */
+  /** Reports the size of the queue to the hub. Returns true if all queues together contain too many bytes. */
   #account(): boolean {
     const held = this.#mode === 'ended' ? 0 : HELD_BYTES - (this.#controller?.desiredSize ?? HELD_BYTES);
     const more = held - this.#held;

@@ -1,4 +1,4 @@
-/** Runs a limited number of tasks at a time; other tasks wait in the order of arrival. */
+/** Runs a limited number of tasks at a time. Other tasks wait in the order of their arrival. */
 export class Turns {
   #free: number;
   readonly #waiting: (() => void)[] = [];

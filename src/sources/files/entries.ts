@@ -1,4 +1,4 @@
-/** Keeps the files that a source follows: files that the agent has read, and files that the globs match. */
+/** Lists the files that a source follows: files that the agent has read, and files that the globs match. */
 import { dirname } from 'node:path';
 import type { Content } from './knowledge.ts';
 
@@ -15,7 +15,7 @@ export type Entry = {
   writing: number;
   /** Whether the last check found the file missing, empty or half written, so that a second check must confirm that state. */
   doubted: boolean;
-  /** The latest work on this file. */
+  /** Settles when the latest work on this file has ended. */
   last: Promise<unknown>;
 };
 

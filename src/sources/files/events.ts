@@ -11,7 +11,7 @@ type FileEvent = Omit<EventInput, 'source' | 'subject'>;
 
 export type FileChange = 'changed' | 'deleted' | 'created' | 'restored';
 
-/** A change of a file. `read` says whether the agent has read the file; otherwise the event is less urgent. */
+/** A change of a file. `read`: whether the agent has read the file. The event of an unread file is less urgent. */
 export type SeenChange = {
   readonly path: string;
   readonly change: FileChange;

@@ -1,6 +1,6 @@
 /**
  * Emits changes to the files that an agent works with. The watcher only reports that a path may have changed. The source then
- * compares the file's current content with the content that the agent knows. So every way of saving a file is recognized. The
+ * compares the file's current content with the content that the agent knows, and so recognizes every way of saving a file. The
  * agent's own write emits nothing, and a `touch` emits nothing for files up to 16 MiB. If a file gets its earlier content back
  * after an event about a change, the source emits `file.restored`.
  */
@@ -238,7 +238,7 @@ class Files implements FilesSource {
     const isFolder = stats?.isDirectory();
     if (isFolder !== true && this.#entries.folders.has(dirname(path))) return false;
     if (isFolder === true) return !this.#scope.folder(path);
-    // Before the first check, it is unknown whether a path is a file or a folder.
+    // Before the first check, the source does not know whether a path is a file or a folder.
     if (this.#scope.file(path) || (basename(path) === '.gitignore' && this.#scope.folder(dirname(path)))) return false;
     return isFolder === false || !this.#scope.folder(path);
   }
@@ -353,7 +353,7 @@ class Files implements FilesSource {
     this.#entries.isRead(entry);
   }
 
-  /** Handles a file whose state is unclear: keeps the known content of the file. Forgets a file without known content. */
+  /** Keeps the known content of a file whose state is unclear. Forgets a file without known content. */
   #unknown(entry: Entry): undefined {
     if (entry.known === undefined && entry.state === undefined && entry.writing === 0) this.#entries.forget(entry);
   }
@@ -385,8 +385,8 @@ class Files implements FilesSource {
   }
 
   /**
-   * Returns the entry of a file that the agent uses. If there is no entry yet, makes one. Returns undefined for a path in
-   * `/proc`, `/sys` or `/dev`.
+   * Returns the entry of a file that the agent uses, and makes a missing entry. Returns undefined for a path in `/proc`, `/sys`
+   * or `/dev`.
    */
   #noted(path: string): Entry | undefined {
     const absolute = this.#absolute(path);

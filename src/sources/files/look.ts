@@ -10,7 +10,10 @@ export type Hash = `sha256:${string}` | `stat:${string}`;
 
 export const isHash = (text: string): text is Hash => /^(sha256:[0-9a-f]{64}|stat:\d+:[\d.]+)$/.test(text);
 
-/** `gone`: the path does not exist, or is a folder. `unclear`: the path is another thing, such as a pipe, or cannot be read. */
+/**
+ * `gone`: the path does not exist, or is a folder. `unclear`: the path is another kind of file, such as a pipe, or cannot be
+ * read.
+ */
 export type Look =
   | { readonly kind: 'file'; readonly hash: Hash; readonly state: string; readonly empty: boolean; readonly moving: boolean }
   | { readonly kind: 'gone' }

@@ -13,7 +13,7 @@ export type Scope = {
   file(path: string): boolean;
   /** Whether this folder must be scanned. */
   folder(path: string): boolean;
-  /** Call this for each changed path. After a change of a `.gitignore`, its rules are read again. */
+  /** Call this method for each changed path. After a change of a `.gitignore`, its rules are read again. */
   changed(path: string): void;
 };
 
@@ -34,7 +34,7 @@ export function scopeOf(root: string, globs: readonly string[]): Scope {
     return (expandBraces(takes ? glob.slice(1) : glob) ?? []).map((one) => ({ takes, pattern: parseGlob(one) }));
   });
   const gives = rules.filter(({ takes }) => !takes).map(({ pattern }) => pattern);
-  /** The names of a path from the root down; undefined if the path is not below the root. */
+  /** Returns the names of a path from the root down; undefined if the path is not below the root. */
   const namesOf = (path: string): readonly string[] | undefined => {
     const inside = relative(root, path);
     if (inside === '') return [];
@@ -61,7 +61,7 @@ export function scopeOf(root: string, globs: readonly string[]): Scope {
   };
 }
 
-/** The error of a glob; undefined if the glob is usable. */
+/** Returns the error of a glob; undefined if the glob is usable. */
 export function globProblem(glob: string): string | undefined {
   const path = glob.startsWith('!') ? glob.slice(1) : glob;
   if (path.trim() === '') return 'is empty';
@@ -93,7 +93,7 @@ const groupsAsBraces = (path: string): string =>
   );
 
 /**
- * Adds a slash to a glob that names an existing folder, because only a glob that ends in a slash is a folder with all its files.
+ * Adds a slash to a glob that names an existing folder. Only a glob that ends in a slash means a folder with all its files.
  */
 export function withSlash(folder: string, glob: string): string {
   const name = glob.replace(/^!/u, '');

@@ -40,7 +40,7 @@ export class FolderWatch {
     this.#watcher.add([...folders]);
   }
 
-  /** Resolves when all folders that were added are watched, or when `signal` is aborted. Call this once. */
+  /** Resolves when all folders that were added are watched, or when `signal` is aborted. Call this method once. */
   async ready(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     await new Promise<void>((done) => {

@@ -168,7 +168,7 @@ class Telling {
     if (!ending && reports.length > 0) this.#onTold();
   }
 
-  /** Whether this follower has ended. It stays ended, even if a later run of the same command gets the same uid. */
+  /** Whether this follower has ended. A later run of the same command with the same uid does not change the result. */
   async #ends(): Promise<boolean> {
     const { store, project } = this.#place;
     this.#isOver ||= !(await following(store, project)).some(({ uid }) => uid === this.#group.uid);
@@ -177,9 +177,9 @@ class Telling {
 }
 
 /**
- * Returns the state. In a new state, `turn` begins with the time. The next run of a command has the same uid, and a run that left
- * nothing open has removed its state. If `turn` began with 0, the reports would have the ids of an earlier run, and the store
- * would drop them.
+ * Returns the state. In a new state, `turn` begins with the time. A run that left nothing open has removed its state, and the
+ * next run of the command has the same uid. If `turn` began with 0, the reports would have the ids of an earlier run, and the
+ * store would drop these reports.
  */
 const begun = (state: State, now: number): State => (state.turn === 0 ? { ...state, turn: now } : state);
 

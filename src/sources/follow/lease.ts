@@ -1,6 +1,7 @@
 /**
- * The lease of the process that runs a project's followers. A project has at most one such process. The lease ends with its
- * process. If the process cannot be checked, for example in another container, the lease ends 2 minutes after its last renewal.
+ * Takes and renews the lease of the process that runs a project's followers. A project has at most one such process. The lease
+ * ends with its process. If the process cannot be checked, for example in another container, the lease ends 2 minutes after its
+ * last renewal.
  */
 import type { Json } from '../../core/json.ts';
 import type { Store } from '../../core/ports.ts';
@@ -24,13 +25,13 @@ export async function looker(store: Kept, project: string, isAlive: IsAlive): Pr
 }
 
 /**
- * Whether a lease is valid. The time of the lease counts only if its process cannot be checked. A time far in the future comes
+ * Whether a lease is valid. The time of the lease counts only if its process cannot be checked. A time far in the future is
  * from a wrong clock, so such a lease is not valid.
  */
 const holds = (lease: Lease, isAlive: IsAlive, now: number): boolean =>
   isAlive(lease) ?? Math.abs(now - (lease.at ?? 0)) <= LASTS_MS;
 
-/** Takes the lease of the process that checks what the project follows. Resolves to false if another process holds the lease. */
+/** Takes the lease to run the project's followers. Resolves to false if another process holds the lease. */
 export async function takeLease(store: Kept, project: string, own: Owner, isAlive: IsAlive): Promise<boolean> {
   const before = await store.setting(leaseKey(project));
   const lease = leaseIn(before);

@@ -1,6 +1,6 @@
 /**
- * The followers of a project. The store keeps the list as one value, and each follower's state as another value. Only this user's
- * commands and agents write these values, so no file in a repository can add to the list.
+ * Adds, changes and removes the followers of a project. The store keeps the list as one value, and each follower's state as
+ * another value. Only this user's commands and agents write these values, so no file in a repository can add to the list.
  */
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -79,7 +79,7 @@ export type Report = {
 
 /** The memory of a follower: its reports, and the state of its source. */
 export type State = {
-  /** A number that grows with each check that writes this state. It is part of the ids of events. */
+  /** A number that grows with each check that writes this state. The number is part of the ids of events. */
   readonly turn: number;
   /** The fingerprints of reported states that are open, by key. */
   readonly told: Readonly<Record<string, string>>;
@@ -120,8 +120,8 @@ export async function listed(store: Kept, project: string): Promise<readonly Fol
 }
 
 /**
- * Returns the groups of these followers. A group has the fields of its first follower. A follower that a person added comes
- * before an agent's.
+ * Returns the groups of these followers. A group has the fields of its first follower. A follower that a person added is before
+ * the followers of agents.
  */
 export function groupsOf(list: readonly Followed[]): readonly Group[] {
   const members = Map.groupBy(

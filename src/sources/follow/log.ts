@@ -16,7 +16,7 @@ const EVERY_MS = 1_000;
 /** The maximum number of bytes of one check, and of each of its reads. Between the reads, the process does its other work. */
 const CHECK_BYTES = 64 * 1_048_576;
 const CHUNK_BYTES = 1_048_576;
-/** The maximum number of lines whose text a check reports. One notification keeps at most as many different texts. */
+/** The maximum number of lines whose text a check reports. One notification also keeps at most this number of different texts. */
 const MAX_LINES = 51;
 /** The maximum number of bytes of a line that the pattern reads. */
 const LINE_BYTES = 65_536;
@@ -100,7 +100,7 @@ async function lookAt(reading: Reading, before: Place | undefined): Promise<Look
 }
 
 /**
- * Reads the rest of a file that was renamed since the last check. Undefined if the file is gone or was rewritten, or if it has no
+ * Reads the rest of a file that was renamed since the last check. Undefined if the file was deleted or rewritten, or if it has no
  * further line and a new file is at the path. Without a new file at the path, the renamed file is still followed.
  */
 async function restOf(reading: Reading, before: Place, hasNew: boolean): Promise<Look | undefined> {
@@ -118,9 +118,8 @@ async function restOf(reading: Reading, before: Place, hasNew: boolean): Promise
 }
 
 /**
- * Returns the checksums of the place if the file still has the bytes before the place. A file may have been emptied and have
- * grown past the offset. The last bytes before the offset can still be the same, such as the summary of a build. So `head` is
- * compared, too.
+ * Returns the checksums of the place if the file still has the bytes before the place. After a file was emptied, new content may
+ * have the same last bytes before the offset, such as the summary of a build. So `head` is compared, too.
  */
 function marksIfAt(opened: number, { offset, seen, head }: Place): Marks | undefined {
   if (offset > fstatSync(opened).size) return undefined;
@@ -168,7 +167,7 @@ async function readFrom(
   };
 }
 
-/** The matching lines of one check. */
+/** Collects the matching lines of one check. */
 class Matches {
   readonly #pattern: Pattern;
   /** The first matching lines, with repetitions. */
@@ -243,7 +242,7 @@ const look = (
 function openOf({ file, ofAgent }: Reading): number | undefined {
   let opened: number | undefined;
   let code: string | undefined;
-  // An agent must not learn whether a file exists outside of its project, so this check comes first.
+  // An agent must not learn whether a file exists outside of its project, so this check is first.
   if (ofAgent && isLinked(file)) throw cannotLook(linked(file));
   try {
     // Opening a pipe without a writer would never return.

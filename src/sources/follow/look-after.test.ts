@@ -24,7 +24,7 @@ import { GRACE_MS, isDue, LONGEST_MS, lookAfter, lookOnce, type Surroundings } f
 
 const MINUTE = 60_000;
 
-/** A store's settings, a clock, and the reports. Each id is reported once, as in a log. */
+/** Simulates a store's settings, a clock and the reports. Each id is reported once, as in a log. */
 class Place {
   readonly settings = new Map<string, Json>();
   readonly told: string[] = [];
@@ -320,7 +320,7 @@ describe('a look', () => {
   });
 });
 
-/** The logs of several agents. Each log accepts each id of an event only once. */
+/** Simulates the logs of several agents. Each log accepts each id of an event only once. */
 class Agents extends Place {
   /** The open messages of each agent, by key. */
   readonly logs = new Map<string, Map<string, string>>();

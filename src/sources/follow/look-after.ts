@@ -54,7 +54,7 @@ const FIRST_LASTING_MS = 60_000;
 const UNHEARD_MS = 5_000;
 
 /**
- * Checks the followed things of a project again and again. Resolves when `signal` aborts or when no follower is left. Also
+ * Checks the followed things of a project repeatedly. Resolves when `signal` aborts or when no follower is left. Also
  * resolves when no session was active for a minute, unless a follower runs without a session.
  */
 export async function lookAfter(around: Surroundings): Promise<void> {
@@ -80,8 +80,8 @@ export async function lookAfter(around: Surroundings): Promise<void> {
 }
 
 /**
- * The checks of one process. The check with the earliest due time runs first. At most 4 checks of each kind run at once, so that
- * slow checks do not delay other kinds.
+ * Runs the checks of one process. The check with the earliest due time runs first. At most 4 checks of each kind run at once, so
+ * that slow checks do not delay other kinds.
  */
 class Looks {
   readonly #around: Surroundings;
@@ -155,13 +155,13 @@ class Looks {
   }
 }
 
-/** Whether a check is due: its time has come, a check was requested, or the clock went backwards. */
+/** Whether a check is due: its time has passed, a check was requested, or the clock ran backwards. */
 export const isDue = ({ asked = 0 }: Pick<Group, 'asked'>, { nextAt, lookedAt }: State, now: number): boolean =>
   nextAt === undefined || now >= nextAt || (lookedAt !== undefined && (now < lookedAt || asked > lookedAt));
 
 /**
- * Makes one check, reports its findings, and writes the state if it has changed or was last written a minute ago. Resolves to the
- * new state, or to undefined if the follower has ended. If no agent can read the reports of an earlier check, makes no check.
+ * Makes one check, reports its findings, and writes the state if it has changed or is a minute old. Resolves to the new state, or
+ * to undefined if the follower has ended. If no agent can read the reports of an earlier check, makes no check.
  */
 export async function lookOnce(around: Surroundings, followed: Group, kept: State): Promise<State | undefined> {
   const { store, project, emitter, signal, now } = around;

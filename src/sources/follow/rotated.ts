@@ -33,9 +33,9 @@ function targetOf(file: string): string {
 }
 
 /**
- * Returns names in the folder of the file, up to the limit. The names that share the longest beginning with the name of the file
- * come first, such as `app.log.1`. Among equals, the shortest name comes first, and among names of one length the name with the
- * latest date.
+ * Returns names in the folder of the file, up to the limit. The names that share the longest beginning with the name of the
+ * file are first, such as `app.log.1`. Among equals, the shortest name is first. Among names of one length, the name with the
+ * latest date is first.
  */
 function namesLike(file: string): readonly string[] {
   const own = basename(file);

@@ -1,7 +1,7 @@
 /**
- * Reports the findings of a check. The state is first written with the reports, and then the reports are queued. If the process
- * crashes before all reports are queued, the next process queues the written reports again. The repeated reports have the same
- * ids, so nothing is reported twice.
+ * Reports the findings of a check: first writes the state with the reports, and then queues the reports. If the process crashes
+ * before all reports are queued, the next process queues the written reports again. The repeated reports have the same ids, so
+ * nothing is reported twice.
  */
 import { EarpieceError, keepConflict } from '../../core/errors.ts';
 import { defined } from '../../core/defined.ts';
@@ -30,8 +30,8 @@ export function reportsOf(group: Addressed, before: State, found: Found): readon
   const now = new Set(found.standing.map(({ key }) => key));
   const ended = found.whole ? Object.keys(before.told).filter((key) => !now.has(key)) : [];
   const changed = found.standing.filter(({ key, fingerprint }) => before.told[key] !== fingerprint);
-  // A new address also gets the reports of the open states. A log that already has such a report drops the new one, because both
-  // have the same id.
+  // A new address also gets the reports of the open states. A log that already has such a report drops the new report, because
+  // both reports have the same id.
   const joined = group.tos.filter((to) => before.tos !== undefined && !before.tos.includes(to));
   const again = joined.length === 0 ? [] : found.standing.filter(({ key, fingerprint }) => before.told[key] === fingerprint);
   const left = leftBy(before, group.tos);
@@ -120,7 +120,7 @@ const SOURCE = 'follow';
 
 type Unaddressed = Report['event'];
 
-/** Texts of programs and servers may hold escape sequences, which no reader needs. */
+/** Makes the event without the escape sequences that texts of programs and servers may contain. */
 const base = ({ type, severity, message, data }: Standing | News): Unaddressed => ({
   type,
   source: SOURCE,

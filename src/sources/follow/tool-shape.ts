@@ -1,6 +1,6 @@
 /**
- * The tool `follow` as a model sees it. The shape has a separate file, so that a server can list the tool without loading the
- * tool's code.
+ * Describes the tool `follow` for a model. The description has a separate file, so that a server can list the tool without
+ * loading the tool's code.
  */
 export const FOLLOW_TOOL = {
   name: 'follow',

@@ -28,7 +28,7 @@ export async function unfollow(place: Ending, id: string): Promise<Followed | un
   return ending;
 }
 
-/** Withdraws the notifications of an ending follower, and then removes the follower. Running it again is safe. */
+/** Withdraws the notifications of an ending follower, and then removes the follower. Retrying is safe. */
 export async function completeEnd({ store, project, emitter }: Ending, ending: Followed): Promise<void> {
   const list = await listed(store, project);
   const uid = groupOf(ending);

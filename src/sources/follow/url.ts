@@ -1,4 +1,4 @@
-/** Follows a URL, and reports when it fails, when it works again, and how one value in its JSON changes. */
+/** Follows a URL, and reports failures, repairs, and changes of one value in its JSON. */
 import { defined } from '../../core/defined.ts';
 import { checksum } from '../../core/checksum.ts';
 import type { Json } from '../../core/json.ts';

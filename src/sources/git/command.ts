@@ -74,7 +74,10 @@ export function gitIn(root: string, program = 'git'): Git {
   };
 }
 
-/** Settings for every call. Without them, git could leave background processes, and signatures could appear in the log output. */
+/**
+ * Settings for every call. Without these settings, git could leave background processes, and signatures could appear in the log
+ * output.
+ */
 const CONFIG = ['-c', 'core.fsmonitor=false', '-c', 'log.showSignature=false', '-c', 'maintenance.auto=false', '-c', 'gc.auto=0'];
 
 /** Variables that git hooks or tests set, and that would change the repository or the output of git. */

@@ -13,7 +13,7 @@ export type Details = { readonly by?: string | undefined; readonly arrived?: Arr
 const MOST_FILES = 20;
 
 /**
- * Makes the event of a change. `own` says that the agent itself caused the change; the event then only withdraws earlier
+ * Makes the event of a change. With `own`, the agent itself caused the change, and the event only withdraws earlier
  * notifications.
  */
 export function gitEvent(top: string, change: Change, { by, arrived }: Details, own: boolean): GitEvent {

@@ -1,6 +1,6 @@
 /**
  * Finds out when `mocha --watch` could not load a file. Mocha then runs no test, and prints the error without a line for the
- * beginning or the end of the run. So each such error is the only one of its run.
+ * beginning or the end of the run. So each such error is the only error of its run.
  */
 export class LoadErrors {
   /** Whether mocha watches files. */

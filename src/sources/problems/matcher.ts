@@ -23,7 +23,7 @@ export type Step = {
   /** Whether several lines may have this form. The last such line is used. */
   readonly repeats?: true;
   /**
-   * Whether each of several lines in a row of this form begins a separate problem. The lines below them belong to all these
+   * Whether each of several consecutive lines of this form begins a separate problem. The lines below them belong to all these
    * problems. Only the first step may have this property.
    */
   readonly each?: true;
@@ -58,7 +58,7 @@ export type Matcher = {
 };
 
 /**
- * A block of lines in which a tool repeats what a test has printed. No matcher reads the lines below `from`. The block ends
+ * A block of lines in which a tool repeats the output of a test. No matcher reads the lines below `from`. The block ends
  * before the first line that matches `to`.
  */
 export type Printed = { readonly from: RegExp; readonly to: RegExp };
@@ -122,7 +122,10 @@ export function either(patterns: readonly RegExp[], more: Omit<Step, 'match'> = 
   return { match: (line) => steps.map(({ match }) => match(line)).find((parts) => parts !== undefined), ...more };
 }
 
-/** Makes a step from a JavaScript regular expression. Use this for patterns of this package, which run in linear time. */
+/**
+ * Makes a step from a JavaScript regular expression. Use this function only for patterns of this package, which run in linear
+ * time.
+ */
 export function step(pattern: RegExp, more: Omit<Step, 'match'> = {}): Step {
   return { match: (line) => pattern.exec(line)?.groups ?? (pattern.test(line) ? {} : undefined), ...more };
 }

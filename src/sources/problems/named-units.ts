@@ -1,4 +1,4 @@
-/** Keeps the files or tests that one tool has named in its current round, and tells apart tests with the same name. */
+/** Keeps the files or tests that one tool has named in its current round, and distinguishes tests with the same name. */
 import type { Named, Rounds } from './matcher.ts';
 
 /** The maximum number of named files and tests of a round that are kept. */
@@ -47,7 +47,7 @@ export class NamedUnits {
     if (this.#named.length > MAX_NAMED) this.#named = this.#named.slice(-MAX_NAMED);
   }
 
-  /** Whether the tool names the units of a round. Some reporters do not name them. */
+  /** Whether the tool names the units of a round. Some reporters name no units. */
   get hasNamed(): boolean {
     return this.#atMost.size > 0;
   }

@@ -1,5 +1,5 @@
 /**
- * Tells apart errors with the same message in one file. An error keeps its key when lines above it are added or removed. Two
+ * Distinguishes errors with the same message in one file. An error keeps its key when lines above it are added or removed. Two
  * errors at different places of one build have different keys.
  */
 import { fingerprintOf, placeOf, type Problem } from './problem.ts';
@@ -10,8 +10,8 @@ export type Occurrence = { readonly problem: Problem; readonly text?: string; re
 type Known = ReadonlyMap<string, Occurrence>;
 
 /**
- * Returns the key of a problem. `round` has the problems of this round, and `open` also has open problems of earlier rounds.
- * `has` says whether the file still has a line.
+ * Returns the key of a problem. `round` contains the problems of this round, and `open` also contains open problems of earlier
+ * rounds. `has` says whether the file still has a line.
  */
 export function keyOf(found: Occurrence, round: Known, open: Known, has: (line: string) => boolean): string {
   const base = fingerprintOf(found.problem);
@@ -19,7 +19,7 @@ export function keyOf(found: Occurrence, round: Known, open: Known, has: (line: 
   if (found.problem.test !== undefined || found.problem.line === undefined) return base;
   const place = placeOf(found.problem);
   const isHere = ({ problem }: Occurrence): boolean => placeOf(problem) === place;
-  // A problem with another stamp of the file comes from an earlier build, even if the tool does not show where its rounds begin.
+  // A problem with another stamp of the file is from an earlier build, even if the tool does not show where its rounds begin.
   const isNow = ([, each]: readonly [string, Occurrence]): boolean => each.made === found.made;
   const isAlike = ([key]: readonly [string, Occurrence]): boolean => key === base || key.startsWith(`${base}${SEPARATOR}`);
   const now = [...round].filter(isAlike).filter(isNow);

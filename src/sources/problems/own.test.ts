@@ -46,7 +46,7 @@ it("a user's matcher in the form of VS Code reads lines before the shipped match
 
 it('the severity in a line overrides the severity of its matcher', () => {
   proves('follow:matchers');
-  // This is the example of docs/config.md.
+  // This form is the example of docs/config.md.
   const form: MatcherForm = {
     severity: 'error',
     pattern: [

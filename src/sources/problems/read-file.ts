@@ -5,7 +5,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'n
 const MAX_BYTES = 2_000_000;
 
 /**
- * Returns the text of a regular file; undefined if there is none, if it cannot be read, or if it is larger than 2 MB. Files of
+ * Returns the text of a regular file; undefined if the file does not exist, cannot be read, or is larger than 2 MB. Files of
  * `/proc` have the size 0, so this function reads nothing from such a file. Reading some of these files would never end.
  */
 export function textOf(path: string): string | undefined {

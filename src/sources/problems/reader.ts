@@ -62,7 +62,7 @@ export class ProblemReader {
     return this.#section !== undefined || this.#printed !== undefined;
   }
 
-  /** Whether a test has printed the line. The matchers read the first line of a block, which ends their unfinished problems. */
+  /** Whether a test has printed the line. The first line of a block still goes to the matchers, and ends their open problems. */
   #isPrinted(line: string): boolean {
     const { block, lines } = this.#printed ?? { lines: 0 };
     if (block !== undefined && !block.to.test(line) && lines < SECTION_LINES) {
@@ -201,7 +201,7 @@ export class ProblemReader {
   }
 }
 
-/** Whether a note without the name of its test has this message, of which only the start may be known. */
+/** Whether a note without the name of its test has this message. With `isCut`, `message` is only the start of the message. */
 const isSame = (note: Problem, tool: string, isCut: boolean, message: string): boolean =>
   note.tool === tool &&
   note.test === undefined &&

@@ -17,9 +17,9 @@ import { RESTARTS, ROUNDS } from './shipped-rounds.ts';
 export type Open = { readonly problem: Problem; readonly count: number };
 /**
  * `unit` is the file or test that a round repeats. `stamp` is the stamp of that file when the problem was printed. `run` is the
- * run of the tool that printed the problem. `origins` maps each file from which the problem came to its stamp from
- * `importStampOf`, or to an empty text if the file had already changed. When all these files have changed, a later run that does
- * not repeat the problem ends the problem.
+ * run of the tool that printed the problem. `origins` maps each file that caused the problem to the file's stamp from
+ * `importStampOf`, or to an empty text if the file had already changed. When all these files have changed, a later run that
+ * does not repeat the problem ends the problem.
  */
 type Kept = Open &
   Occurrence & {
@@ -49,7 +49,7 @@ export class OpenProblems {
   readonly #stampOf: NonNullable<Surroundings['stampOf']>;
   readonly #importStampOf: NonNullable<Surroundings['importStampOf']>;
   readonly #sourceOf: NonNullable<Surroundings['sourceOf']>;
-  /** The open problems of each tool. `#round` holds the problems of the current round. */
+  /** The open problems of each tool. `#round` contains the problems of the current round. */
   readonly #open = new Map<string, Found>();
   readonly #round = new Map<string, Found>();
   /** The tools whose current round ends at a silence, because no line shows its end, or because late lines may follow. */
@@ -373,7 +373,7 @@ export class OpenProblems {
     // A build names only the module that it replaces, but a person may have fixed another file. So a problem ends if its file has
     // changed.
     if (unitOf === undefined) return stamp === undefined || now !== stamp;
-    // A run of named units reports all their errors. So the problem of another unit ends only if its file is gone.
+    // A run of named units reports all their errors. So the problem of another unit ends only if its file was deleted.
     return stamp !== undefined && now === undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** The matchers for jest. */
+/** Defines the matchers for jest. */
 import { step, type Matcher, type Step } from './matcher.ts';
 import { FILE } from './shipped-places.ts';
 
@@ -49,7 +49,7 @@ export const JEST: readonly Matcher[] = [
     tool: 'jest',
     steps: [
       step(/^\s+● (?<test>(?!Test suite failed to run$)\S.*)$/u),
-      // Below `● Console`, jest repeats what the tests have printed.
+      // Below `● Console`, jest repeats the output of the tests.
       step(/^\s+(?<message>(?!console\.\w+(?: \S+:\d+)?$)\S.*)$/u, { skip: 1 }),
       step(/^\s+(?<more>Expected\b.*)$/u, { skip: 1, optional: true }),
       step(/^\s+(?<more>Received\b.*)$/u, { optional: true }),

@@ -1,4 +1,4 @@
-/** The matchers for mocha. */
+/** Defines the matchers for mocha. */
 import { step, type Matcher } from './matcher.ts';
 import { FILE } from './shipped-places.ts';
 

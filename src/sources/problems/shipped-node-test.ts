@@ -1,6 +1,6 @@
 /**
- * The matchers of `node --test`, for its reporters spec and TAP. If the stack has a file of the user, a problem has the place of
- * the failed assertion.
+ * Defines the matchers of `node --test`, for its reporters spec and TAP. If the stack has a file of the user, a problem has the
+ * place of the failed assertion.
  */
 import { step, type Matcher, type Step } from './matcher.ts';
 

@@ -1,4 +1,4 @@
-/** The blocks in which test runners repeat what a test has printed. Such a text may resemble the errors of any tool. */
+/** Defines the blocks in which test runners repeat the output of a test. This output may resemble the errors of any tool. */
 import type { Printed } from './matcher.ts';
 
 /**

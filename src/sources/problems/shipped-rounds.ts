@@ -1,6 +1,6 @@
 /**
- * The lines with which each tool shows the rounds of its builds and test runs. The problems of any other tool stay open until a
- * watching program starts that tool again, or until the program ends without an error.
+ * Defines the lines with which each tool shows the rounds of its builds and test runs. The problems of any other tool stay open
+ * until a watching program starts that tool again, or until the program ends without an error.
  */
 import type { Counted, Named, Rounds } from './matcher.ts';
 import type { Problem } from './problem.ts';
@@ -15,7 +15,7 @@ const RESTARTED =
  */
 export const RESTARTS: Rounds = { begins: RESTARTED };
 
-/** Makes the part `names` of rounds from a pattern with the group `names`, which may hold several files. */
+/** Makes the part `names` of rounds from a pattern with the group `names`, which may contain several files. */
 const named =
   (pattern: RegExp, fails?: RegExp) =>
   (line: string): readonly Named[] =>
@@ -109,11 +109,11 @@ export const ROUNDS: Readonly<Record<string, Rounds>> = {
     names: named(/^\s*(?:PASS|FAIL) (?:.* )?(?<names>\S+\.\w+)(?: \([\d.]+ m?s\))?$/u, /^\s*FAIL/u),
     unloaded: /^\s+● Test suite failed to run$/u,
   },
-  // A round without any test ends no problem, because `mocha --watch` cannot load ES modules again, and then runs no test. mocha
-  // prints the failed tests directly after the lines that match `begins`.
+  // A round without any test ends no problem, because `mocha --watch` cannot load ES modules again, and then runs no test.
+  // Mocha prints the failed tests directly after the lines that match `begins`.
   mocha: { begins: /^\s+(?:[1-9]\d* passing \(|\d+ (?:pending|failing)$)/u },
   'node --test': {
-    // A restart does not begin a round, because it may interrupt a run, whose results still count.
+    // A restart may interrupt a run, whose results still count. So a restart does not begin a round.
     ends: /^(?:ℹ|#) duration_ms [\d.]+$/u,
     isLate: true,
     names: testsOfNode,

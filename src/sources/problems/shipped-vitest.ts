@@ -1,4 +1,4 @@
-/** The matchers for vitest. Vitest prints a horizontal line below each error. */
+/** Defines the matchers for vitest. Vitest prints a horizontal line below each error. */
 import { either, step, type Matcher } from './matcher.ts';
 
 /** Matches the end of the lines about one error: the horizontal line, the totals, or the start of another run. */

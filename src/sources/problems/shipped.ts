@@ -1,5 +1,5 @@
 /**
- * The matchers that come with the package. If several matchers match a line, the first matcher that completes a problem is used.
+ * Defines the matchers of the package. If several matchers match a line, the first matcher that completes a problem is used.
  */
 import { either, step, type Matcher } from './matcher.ts';
 import { JEST } from './shipped-jest.ts';

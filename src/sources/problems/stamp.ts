@@ -7,8 +7,8 @@ import type { Problem } from './problem.ts';
 const UNRESOLVED = /resolve (?:import )?["'](?<path>\.{1,2}\/[^"']+)["']/u;
 
 /**
- * Returns a function that gives a text for a file. The text changes when the file changes, or when a missing file is created that
- * the file imports. The text is undefined if the file does not exist.
+ * Returns a function that gives a text for a file. The text changes when the file changes, or when a missing import of the file
+ * is created. The text is undefined if the file does not exist.
  */
 export const stampIn =
   (folder: string) =>

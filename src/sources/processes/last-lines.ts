@@ -55,6 +55,6 @@ export class LastLines {
   }
 }
 
-/** Shown in place of binary output, which is useless to a reader and costs a model about a token per byte. */
+/** The text in place of binary output. Binary output costs a model about a token per byte, and is useless to a reader. */
 const BINARY = '(no text)';
 const isText = (line: string): boolean => line.split('\ufffd').length - 1 <= line.length / 8;

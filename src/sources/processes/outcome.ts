@@ -35,7 +35,7 @@ export type Ended = {
 export const isFailure = (outcome: Outcome): boolean =>
   (outcome.kind !== 'exited' || outcome.code !== 0 || outcome.timedOut) && !lostItsReader(outcome);
 
-/** Whether the command ended only because nobody reads its output any more. */
+/** Whether the command ended only because the reader of its output has closed. */
 export const lostItsReader = (outcome: Outcome): boolean =>
   outcome.kind !== 'not_started' &&
   outcome.readerClosed === true &&
@@ -126,7 +126,9 @@ const SAYS_NONE = /\b(?:0|no) (?:fail\w*|errors?)\b|\b(?:fail\w*|errors?):? 0\b/
 /** Matches lines that package managers print for any failed script, and their advice. */
 const CHATTER = /^npm (?:error|ERR!|notice|warn|WARN)\b|^ ?ELIFECYCLE|^error Command failed with exit code|Lifecycle script/u;
 
-/** Returns the most informative line: for a failure, the last line about a failure; otherwise the last line with words. */
+/**
+ * Returns the most informative line: the last line about a failure if the command failed, otherwise the last line with words.
+ */
 function tellingLine(lines: readonly string[], failed: boolean): string | undefined {
   const said = lines.filter((line) => /[\p{L}\p{N}]/u.test(line) && !CHATTER.test(line));
   const line =

@@ -1,7 +1,7 @@
 /**
- * Runs any command, and notifies an agent when the command ends, with its last lines. The output and the exit code do not change
- * for the caller. When `runAndTell` resolves with `told`, the event is durable. If this process is killed with SIGKILL, no
- * notification is sent.
+ * Runs any command, and notifies an agent of the command's end and last lines. The output and the exit code do not change for the
+ * caller. When `runAndTell` resolves with `told`, the event is durable. If this process is killed with SIGKILL, no notification
+ * is sent.
  */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';

@@ -14,7 +14,7 @@ export type Reminder = {
   readonly subject: string;
   readonly message: string;
   readonly when: When | { readonly inMs: number };
-  /** A key: the newest reminder with this key replaces the older ones. */
+  /** The newest reminder with this key replaces the older reminders. */
   readonly key?: string | undefined;
   readonly level?: ReminderLevel;
   /**

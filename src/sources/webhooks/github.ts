@@ -200,7 +200,7 @@ function generic({ event, action, sender, repository }: Context): Told {
   return { message: `${what} in ${repository} by ${sender}` };
 }
 
-/** Returns the verb of an action. Most of GitHub's actions are participles; this function lists the others. */
+/** Returns the verb of an action. Most of GitHub's actions are participles, which stay unchanged. */
 const did = (action: string | undefined): string =>
   action === 'synchronize'
     ? 'pushed to'

@@ -1,8 +1,9 @@
 /**
- * Reads a webhook request, and returns its events or the reason for a refusal. This code reads no clock, opens no file, and never
- * throws for a request. The events of webhooks are separate from those of Earpiece's sources: their source is `webhook/<name>`,
- * and their severity is at most `error`. The keys of these events get a prefix, so that webhooks cannot count into, replace or
- * withdraw other notifications. A CloudEvent with a type of Earpiece's own sources is refused, except the types `github.…`,
+ * Reads a webhook request, and returns its events or the reason for a refusal. This code reads no clock, opens no file, and
+ * never throws for a request. The events of webhooks are separate from those of Earpiece's sources: their source is
+ * `webhook/<name>`, and their severity is at most `error`. The keys of these events get a prefix, so that webhooks cannot
+ * replace or withdraw other notifications, or add to their counts. A CloudEvent with a type of Earpiece's own sources is
+ * refused, except the types `github.…`,
  * `alert.…`, `webhook.…` and `cli.…`.
  */
 import { EVENT_TYPES } from '../../bus/event-types.ts';
@@ -40,8 +41,8 @@ export type WebhookRequest = {
 
 export type Received =
   /**
-   * The events to emit, in this order; a ping has no events. Remember `deliveries` once all events are durable, and not before,
-   * because a sender repeats a failed delivery.
+   * The events to emit, in this order. A ping has no events. Remember `deliveries` only after all events are durable, because a
+   * sender repeats a failed delivery.
    */
   { readonly kind: 'events'; readonly events: readonly EventInput[]; readonly deliveries: readonly string[] } | Refusal;
 

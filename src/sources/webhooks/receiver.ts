@@ -1,4 +1,4 @@
-/** The settings of a webhook receiver: its kind, the address of its events, and the secret that identifies the sender. */
+/** Defines the settings of a webhook receiver: its kind, the address of its events, and the secret that identifies the sender. */
 import { MAX_DEPTH, type Json } from '../../core/json.ts';
 
 export const WEBHOOK_KINDS = ['cloudevents', 'github', 'standard', 'alertmanager', 'json'] as const;
@@ -23,7 +23,7 @@ export type WebhookMap = {
 export type WebhookSettings = {
   readonly kind: WebhookKind;
   readonly to: string;
-  /** The name of the environment variable that holds the secret. */
+  /** The name of the environment variable that contains the secret. */
   readonly secretEnv: string;
   /** For the kind `json`, the header with an HMAC-SHA256 of the body, in place of a bearer token. */
   readonly signatureHeader?: string;

@@ -6,7 +6,7 @@ export type Replays = {
   /** Whether a delivery is remembered. Pass this function to `receive`. */
   readonly seen: (id: string) => boolean;
   /**
-   * Remembers deliveries. Call this once the events of the deliveries are durable, and not before, because a sender repeats a
+   * Remembers deliveries. Call this method only after the events of the deliveries are durable, because a sender repeats a
    * failed delivery.
    */
   readonly remember: (ids: readonly string[]) => void;

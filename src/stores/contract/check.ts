@@ -1,6 +1,6 @@
 /**
- * Assertions that name the broken rule and the differences. The assertions use only Node's `assert`. An undefined field counts as
- * missing. Without a rule, the title of the case is the rule.
+ * Provides assertions that name the broken rule and the differences, and that use only Node's `assert`. An undefined field
+ * counts as missing. Without a rule, the title of the case is the rule.
  */
 import assert from 'node:assert/strict';
 import type { EarpieceError } from '../../core/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * The contract suite of the store port. A store must pass all cases, except the cases of capabilities that the store lacks by
- * design.
+ * Runs the contract suite of the store port. A store must pass all cases, except the cases of capabilities that the store lacks
+ * by design.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';

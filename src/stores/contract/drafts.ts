@@ -1,4 +1,4 @@
-/** Short functions that make drafts for store tests. */
+/** Provides short functions that make drafts for store tests. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import type { Notification, NotificationId } from '../../core/notification.ts';
@@ -70,7 +70,7 @@ export const offered = (
   ids: ids(...of),
   owner: ME,
   until: 30_000,
-  // Always marked as repeated, because an offer that is not marked conflicts if a notification was offered before.
+  // The view is always marked as repeated, because an unmarked offer conflicts if a notification was offered before.
   view: { ...view(...of), repeated: true },
   ...(more as Partial<OfferedRecord>),
 });
@@ -121,7 +121,7 @@ export const forked = (of: readonly string[], from: string, to: string, upTo = 0
   ids: ids(...of),
 });
 
-/** A succession: `to` takes over the unread notifications of `from`. */
+/** Makes a succession: `to` takes over the unread notifications of `from`. */
 export const succeeded = (
   of: readonly string[],
   from: string,
@@ -143,7 +143,7 @@ export const extended = (of: readonly string[], to: string): ExtendedRecord => (
   reason: 'the conversation began while the notification was open',
 });
 
-/** A tool result that carries these notifications. */
+/** Makes a tool result with these notifications. */
 export const result = (
   of: readonly string[],
   as = 'main',

@@ -52,7 +52,7 @@ export function stepsOf(fc: FastCheck, { prune }: { prune: boolean }): Arbitrary
     kind: fc.constant('append' as const),
     tick,
     log: fc.constantFrom(LOG, LOG, LOG, OTHER),
-    // Mostly one draft, because a store that refuses one draft appends none.
+    // An append is usually one draft, because a store that refuses one draft appends none.
     made: fc.oneof(
       { weight: 2, arbitrary: fc.tuple(draft) },
       { weight: 1, arbitrary: fc.array(draft, { minLength: 2, maxLength: 3 }) },

@@ -10,7 +10,9 @@ import type { Capability, Producing, StoreUnderTest } from './under-test.ts';
 /** Registers cases with the caller's test runner. */
 export type Suite = {
   readonly test: (name: string, body: Case) => void;
-  /** Registers a case for stores with these capabilities. If the store lacks one of them, skips the case and gives the reason. */
+  /**
+   * Registers a case for stores with these capabilities. If the store lacks a capability, skips the case and gives the reason.
+   */
   readonly testWhere: (needs: Capability | readonly Capability[], name: string, body: Case) => void;
 };
 

@@ -1,4 +1,4 @@
-/** The functions and the capabilities of a store that the suite tests. */
+/** Defines the functions and the capabilities of a store that the suite tests. */
 import type { LogKey } from '../../core/address.ts';
 import type { Clock, Store } from '../../core/ports.ts';
 

@@ -1,4 +1,4 @@
-/** The items that a page of records touches: their states in the store, and their states after the records. */
+/** Applies a page of records to the items that the records touch. */
 import type { LogKey } from '../../core/address.ts';
 import { formerOf, type Item, settle, touches, type Touches } from '../../core/items.ts';
 import type { CarrierId, Stored } from '../../core/records.ts';
@@ -6,7 +6,7 @@ import type { NotificationId } from '../../core/notification.ts';
 
 export type Need = { readonly log: LogKey; readonly ids: ReadonlySet<NotificationId>; readonly carriers: ReadonlySet<CarrierId> };
 
-/** The items, by log, that the records need. */
+/** Returns the items, by log, that the records need. */
 export function needsOf(records: readonly Stored[]): Need[] {
   const needs = new Map<LogKey, { log: LogKey; ids: Set<NotificationId>; carriers: Set<CarrierId> }>();
   for (const { log, body } of records) {

@@ -1,8 +1,8 @@
-/** The errors of stores with the mark of a move. */
+/** Makes the errors for stores with the mark of a move. */
 import { EarpieceError } from '../../core/errors.ts';
 import type { Mark } from './port.ts';
 
-/** The error of a process that opens a marked store, or writes into it. */
+/** Returns the error for a process that opens a marked store, or writes into it. */
 export function markedError(name: string, mark: Mark): EarpieceError {
   const { role, to, from, doneAt, startedAt } = mark;
   const data = { store: name, move: { role, from, to, done: doneAt !== undefined } };
@@ -17,7 +17,7 @@ export function markedError(name: string, mark: Mark): EarpieceError {
   );
 }
 
-/** The error of a writer that opened the source before the source was marked. */
+/** Returns the error for a writer that opened the source before the source was marked. */
 export const frozenError = (name: string, cause: unknown): EarpieceError =>
   new EarpieceError(
     'store_refused',

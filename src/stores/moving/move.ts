@@ -6,7 +6,7 @@
  * 2. The source gets its mark, and from then on refuses all writers.
  * 3. The records are copied in pages, and then the rows.
  * 4. Both stores are read and compared, and the target is checked.
- * 5. The mark of the source says that the target has everything.
+ * 5. The mark of the source says that the target contains everything.
  * 6. The mark of the target is removed.
  */
 import { randomUUID } from 'node:crypto';

@@ -17,7 +17,7 @@ export type Mark = {
   /** The URLs or paths of both stores, without secrets. */
   readonly from: string;
   readonly to: string;
-  /** Epoch ms. `doneAt`: the time at which the target had everything. Only the mark of a source has this field. */
+  /** Epoch ms. `doneAt`: the time at which the target contained everything. Only the mark of a source has this field. */
   readonly startedAt: number;
   readonly doneAt?: number;
 };
@@ -81,7 +81,7 @@ export interface End {
   takeRows(rows: readonly Row[]): Promise<void>;
   /** Called after the last page: makes sure that every later record gets a position above `head`. */
   takeHead(head: number): Promise<void>;
-  /** Removes the mark of a target, which thereby becomes an ordinary store. */
+  /** Removes the mark of a target, which is an ordinary store from then on. */
   release(): Promise<void>;
   /** Removes a target with its mark. `begin` can then make the store again. */
   discard(): Promise<void>;
@@ -98,8 +98,8 @@ export interface End {
    */
   bounds(): Promise<{ readonly first: number; readonly head: number }>;
   /**
-   * Yields pages of records after the cursor, each log in the order of its positions. If the engine allows this, only one page is
-   * in memory at a time.
+   * Yields pages of records after the cursor, each log in the order of its positions. If the engine supports streaming, only one
+   * page is in memory at a time.
    */
   records(after: Cursor | undefined): AsyncIterable<RecordPage>;
   rows(): AsyncIterable<readonly Row[]>;

@@ -1,4 +1,4 @@
-/** The error for data of a source that cannot be read. */
+/** Makes the error for unreadable data of a source. */
 import { EarpieceError } from '../../core/errors.ts';
 import type { Draft } from '../../core/records.ts';
 

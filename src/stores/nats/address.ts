@@ -27,7 +27,7 @@ export function addressOf(given: string, wanted: { readonly replicas?: number | 
   const [, scheme = '', userinfo, hosts = '', path = '', query = ''] =
     /^(nats|tls):\/\/(?:([^@/?]*)@)?([^@/?]+)(?:\/([^?]*))?(?:\?(.*))?$/u.exec(given) ?? [];
   const servers = hosts.split(',').filter(Boolean);
-  // The text may hold a password, so the message does not repeat it.
+  // The text may contain a password, so the message does not repeat it.
   if (scheme === '' || servers.length === 0 || path.includes('@'))
     throw bad(
       'the URL of the NATS servers cannot be read: write nats://user:password@host:4222/name, with commas between several hosts',

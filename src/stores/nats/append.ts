@@ -146,7 +146,7 @@ class Run {
     let isWhole = true;
     for (const { one, message } of found) {
       if (message.seq <= view.seq) continue;
-      // No other message can have a new id, so the answer does not need the messages before this one. They are read later.
+      // No other message can have a new id, so the answer does not need the earlier messages. These messages are read later.
       isWhole = one.asked.newIds !== true || message.seq === view.seq + 1;
       if (isWhole) await this.#w.logs.take(this.#log, view, message, this.onEffect);
       else this.#effects.set(message.seq, this.#effectOf(one, message.seq, { at, now }));

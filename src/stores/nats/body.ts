@@ -1,4 +1,4 @@
-/** The format of the messages in the stream of the logs. */
+/** Defines the format of the messages in the stream of the logs. */
 import type { Draft } from '../../core/records.ts';
 import type { Written } from '../placing.ts';
 

@@ -1,4 +1,4 @@
-/** The clients are optional peer dependencies, loaded at the first use of a NATS store. */
+/** Loads the clients of NATS, optional peer dependencies, at the first use of a NATS store. */
 import type * as jetstreamClient from '@nats-io/jetstream';
 import type * as transportNode from '@nats-io/transport-node';
 import { EarpieceError, isGone } from '../../core/errors.ts';
@@ -7,7 +7,7 @@ export type Driver = Pick<typeof transportNode, Transport> & Pick<typeof jetstre
 type Transport = 'connect' | 'createInbox' | 'headers';
 type Jetstream = 'jetstream' | 'jetstreamManager' | 'AckPolicy' | 'DeliverPolicy';
 
-/** Loads the two packages of a NATS store. Throws if one is not installed. `load` is for tests. */
+/** Loads the two packages of a NATS store. Throws if a package is not installed. `load` is for tests. */
 export async function loadDriver(
   load = () => Promise.all([import('@nats-io/transport-node'), import('@nats-io/jetstream')]),
 ): Promise<Driver> {

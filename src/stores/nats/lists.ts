@@ -105,7 +105,7 @@ export async function verify(of: Listing, onProgress?: (done: number, of: number
   const problems: string[] = [];
   for (const name of names) {
     onProgress?.(done, all);
-    // A check of all logs must not keep all of them in memory.
+    // The check must not keep all logs in memory, so a log that was not in memory is forgotten again.
     const hadIt = of.logs.has(name);
     const known = await of.logs.fresh(name);
     const items = [...known.log.byId.values()].flat().map(({ item }) => item);

@@ -1,4 +1,4 @@
-/** The logs that this process has in memory. A log is brought up to date before most uses. */
+/** Keeps logs in the memory of this process, and brings a log up to date before most uses. */
 import type { LogKey } from '../../core/address.ts';
 import { Late } from '../insist.ts';
 import { type LogSubjects, logSubjects, logTokens } from './names.ts';

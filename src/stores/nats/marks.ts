@@ -1,4 +1,4 @@
-/** The mark of a move, in the metadata of the stream of the logs. */
+/** Reads and writes the mark of a move, in the metadata of the stream of the logs. */
 import type { StreamConfig } from '@nats-io/jetstream';
 import type { Mark } from '../moving/port.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The two streams of a store as one end of a move. A limit of one byte for a message refuses all writers, and the metadata of the
- * stream of the logs holds the mark.
+ * Reads and writes the two streams of a store for a move. A limit of one byte for a message refuses all writers, and the metadata
+ * of the stream of the logs contains the mark.
  *
  * A position is a sequence of the stream. A new stream begins at the position of the first record. Messages on a separate subject
  * fill a gap between two records. These messages are then removed, and their sequences stay used.
@@ -121,7 +121,7 @@ class NatsEnd implements End {
       for (const { name } of [logs, tables]) if ((await this.#info(name)) !== undefined) await streams.delete(name);
       const copies = { num_replicas: Math.max(this.#server.address.replicas, old?.config.num_replicas ?? 1) };
       await streams.add({ ...tables, ...copies });
-      // The stream of the logs comes last, because it holds the mark.
+      // The stream of the logs is made last, because its metadata contains the mark.
       await streams.add(marked({ ...logs, ...copies, ...(first > 1 ? { first_seq: first } : {}) }, mark));
     });
   }
@@ -183,7 +183,7 @@ class NatsEnd implements End {
     });
   }
 
-  /** The logs are read one after the other, because only all messages of a log together show which of them are records. */
+  /** The logs are read one after the other, because only all messages of a log together show which messages are records. */
   async *records(after: Cursor | undefined): AsyncIterable<RecordPage> {
     let copied = after?.copied ?? 0;
     let page: Stored[] = [];

@@ -5,8 +5,8 @@ import { Late } from '../insist.ts';
 import type { Driver } from './driver.ts';
 
 /**
- * The maximum length of a range that is read message by message. A longer range is read by a consumer, which takes some ms to
- * create, and longer in a cluster.
+ * The maximum length of a range that is read message by message. A longer range is read by a consumer. Making a consumer takes
+ * some ms, and longer in a cluster.
  */
 const NEAR = 128;
 /** The number of messages of a range that are requested one after the other. The further messages are read in pages. */

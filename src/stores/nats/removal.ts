@@ -1,6 +1,6 @@
 /**
- * Retention, and the removal of single records and of whole agents. Before single messages are deleted, a row for the log lists
- * the removed records, so that a reader ignores those messages.
+ * Removes old records by retention, single records, and all records of an agent. Before single messages are deleted, a row for
+ * the log lists the removed records, so that a reader ignores those messages.
  */
 import { randomUUID } from 'node:crypto';
 import type { LogKey } from '../../core/address.ts';

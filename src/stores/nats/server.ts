@@ -1,5 +1,5 @@
 /**
- * One connection to the servers, and the calls on the two streams of a store. Each method tries once. `insist` repeats an
+ * Connects to the servers, and makes the calls on the two streams of a store. Each method tries once. `insist` repeats an
  * operation that failed.
  */
 import type { JetStreamManager, MsgRequest, StoredMsg, StreamConfig, StreamInfo } from '@nats-io/jetstream';
@@ -78,7 +78,10 @@ export class Server {
     });
   }
 
-  /** With `moving`, the streams are neither made nor checked for the mark of a move. */
+  /**
+   * Connects to the servers, and makes missing streams. With `moving`, the streams are neither made nor checked for the mark of
+   * a move.
+   */
   static async open(driver: Driver, address: Address, { moving = false } = {}): Promise<Server> {
     const { servers, user, password, token, tls, name } = address;
     const nc = await insist(
@@ -150,7 +153,7 @@ export class Server {
     await this.#nc.close();
   }
 
-  /** Used by moves, which make and change streams. */
+  /** Returns the manager of the streams, for moves, which make and change streams. */
   get manager(): JetStreamManager {
     return this.#jsm;
   }

@@ -1,8 +1,8 @@
 /**
- * The settings: values by name. An append that changes settings first holds their rows, is then stored in its log, and then
- * writes the new values. A process that finds a held row searches that log for the append. If the append is stored, the process
- * writes the new value. If the append is not stored, the process restores the old value, but only after the holder had enough
- * time to store the append.
+ * Stores the settings: values by name. An append that changes settings first holds their rows, is then stored in its log, and
+ * then writes the new values. A process that finds a held row searches that log for the append. If the append is stored, the
+ * process writes the new value. If the append is not stored, the process restores the old value, but only after the holder had
+ * enough time to store the append.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogKey } from '../../core/address.ts';

@@ -1,6 +1,6 @@
 /**
- * Small tables in addition to the logs. A row is the last message of its subject. Except in `set`, a writer passes the sequence
- * of the row that it has read, so the write fails if another writer was first.
+ * Keeps small tables in addition to the logs. A row is the last message of its subject. Except in `set`, a writer passes the
+ * sequence of the row that it has read, so the write fails if another writer was first.
  */
 import { randomUUID } from 'node:crypto';
 import type { Server } from './server.ts';

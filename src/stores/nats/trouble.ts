@@ -36,7 +36,7 @@ export const isMissing = (error: unknown): boolean => NOT_FOUND.has(codeOf(error
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : '');
 
-/** Whether no answer came. The server may have carried out the request nevertheless. */
+/** Whether no answer arrived. The server may have carried out the request nevertheless. */
 const isLoss = (error: unknown): boolean =>
   error instanceof Late ||
   [

@@ -1,6 +1,6 @@
 /**
- * One log in the memory of this process: its records and items, computed from the log's messages in their order. Each process
- * computes the same state, because the rules depend only on the messages:
+ * Computes the records and items of one log from the log's messages in their order. Each process computes the same state, because
+ * the rules depend only on the messages:
  *
  * - A decided append (`a`) is a message with all drafts. The first record has the position of that message. Each further record
  *   follows in another message (`c`), which any process may publish, once.

@@ -7,7 +7,7 @@ import { didYouMean, EarpieceError } from '../../core/errors.ts';
 
 export type Address = {
   /**
-   * The URLs for the driver, one for each host, without Earpiece's own parameters. These URLs hold the password, so they must
+   * The URLs for the driver, one for each host, without Earpiece's own parameters. These URLs contain the password, so they must
    * never be shown.
    */
   readonly urls: readonly string[];
@@ -64,7 +64,7 @@ export function addressOf(given: string, wanted?: string): Address {
   const port = several.map((host) => /:(\d+)$/u.exec(host)?.[1]).find((digits) => digits !== undefined && !isPort(digits));
   if (port !== undefined && isShowable) throw bad(`port ${port} in the URL of the PostgreSQL database: must be 1–65535`);
   const [url] = parsed.length === texts.length ? parsed : [];
-  // The text may hold a password, so the message does not repeat it.
+  // The text may contain a password, so the message does not repeat it.
   if (url === undefined || !/^postgres(?:ql)?:\/\//u.test(given))
     throw bad(
       'the URL of the PostgreSQL database cannot be read: write postgres://user:password@host:5432/database, with special characters of the password as %XX',

@@ -1,6 +1,6 @@
 /**
- * Connections to one database. The connections also work through a transaction pooler, because no connection keeps state between
- * transactions, and a pooled connection uses no named statements (`statements.ts`).
+ * Runs statements and transactions on connections to one database. A transaction pooler may be in between, because no connection
+ * keeps state between transactions, and a pooled connection uses no named statements (`statements.ts`).
  */
 import { hash } from 'node:crypto';
 import type pg from 'pg';
@@ -82,10 +82,10 @@ export class Database {
   }
 
   /**
-   * Runs one transaction under these locks. If `keep` rejects the result, the transaction is rolled back, and the result is still
-   * returned. After a commit without an answer, `isStored` checks whether the result is stored. The number of the transaction
-   * alone does not prove it: a server that crashed, or a standby that took over, may have given the number to another
-   * transaction.
+   * Runs one transaction under these locks. If `keep` rejects the result, the transaction is rolled back, and the result is
+   * still returned. After a commit without an answer, `isStored` checks whether the result is stored. The number of the
+   * transaction alone does not prove the commit. A server that crashed, or a standby that took over, may have given the number
+   * to another transaction.
    */
   write<T>(
     options: Wait | undefined,
@@ -145,7 +145,7 @@ export class Database {
     }
   }
 
-  /** Adds all missing objects to an error that names the first one. */
+  /** Adds all missing objects to an error that names the first missing object. */
   async #damaged(error: EarpieceError): Promise<EarpieceError> {
     try {
       const { missingObjects, listOf } = await import('./objects.ts');

@@ -27,9 +27,9 @@ export const typesOf = (driver: Driver): pg.CustomTypesConfig => ({
 });
 
 /**
- * Makes a class of connections that close their socket after an error. The driver would leave that to the server. Each connection
- * also has an error listener from the start, because a server may end the connection before a caller listens to errors. An error
- * without a listener would end the process.
+ * Makes a class of connections that close their socket after an error. The driver would let the server close the socket. Each
+ * connection also has an error listener from the start, because a server may end the connection before a caller listens for
+ * errors. An error without a listener would end the process.
  */
 export const closingClient = (driver: Driver): new () => pg.ClientBase =>
   class extends driver.Client {

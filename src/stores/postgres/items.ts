@@ -1,4 +1,4 @@
-/** The table of items, which is an index of the records. */
+/** Reads and writes the table of items, which is an index of the records. */
 import type { ConversationId } from '../../core/address.ts';
 import { ANYONE, fresh, type Item } from '../../core/item.ts';
 import { levelRank, type Notification, type NotificationId } from '../../core/notification.ts';
@@ -148,7 +148,7 @@ const UPSERT_ALL = `INSERT INTO @items (log, ${Object.keys(COLUMNS).join(', ')})
 
 /**
  * Makes the columns of changed and new items for the function `append`, without the log. The positions in `state` are a separate
- * column. `targets` holds the positions of notifications into which others were folded.
+ * column. `targets` contains the positions of notifications into which others were folded.
  */
 export function columnsOf(items: readonly Item[], targets: ReadonlyMap<NotificationId, number>): readonly (readonly unknown[])[] {
   const rows = items.map((item) => {
@@ -184,7 +184,7 @@ export async function putItemsOfLogs(
   );
 }
 
-/** Reads the items of several logs: `ids` holds pairs of log and id, `carriers` pairs of log and carrier. */
+/** Reads the items of several logs: `ids` contains pairs of log and id, `carriers` pairs of log and carrier. */
 export async function touchedInLogs(
   query: Query,
   ids: readonly (readonly [string, string])[],

@@ -1,5 +1,5 @@
 /**
- * The schema, step by step, by the rules of the SQLite store: a released step never changes, and within a major version steps
+ * Makes the schema in steps, by the rules of the SQLite store: a released step never changes, and within a major version steps
  * only add. `version` in `meta` is `MAJOR * 1000 + number of steps`. `golden/schema.sql` is the result of all steps.
  *
  * The key of each large table begins with `log`, and each statement of an append names one log.

@@ -1,6 +1,6 @@
 /**
- * The tables of a schema as one end of a move. The version in `meta` says that the tables have a mark, so that no other process
- * opens them. Triggers refuse the writes of processes that opened the tables before.
+ * Reads and writes the tables of a schema for a move. The version in `meta` says that the tables have a mark, so that no other
+ * process opens them. Triggers refuse the writes of processes that opened the tables before.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';

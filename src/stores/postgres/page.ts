@@ -1,8 +1,8 @@
 /**
  * The function `page` returns the names of the next agents of a project, or of all projects. The function walks along the index
  * of the names. A query with the same conditions reads whole tables until the server has statistics, and sometimes afterwards.
- * With more than `ROWS 100`, the server expects so much work that it compiles the query of a page, which takes longer than the
- * query.
+ * With more than `ROWS 100`, the server expects so much work that it compiles the query of a page. The compilation takes longer
+ * than the query.
  */
 export const PAGE = `
   CREATE FUNCTION @page(p_after text, p_project text, p_limit integer) RETURNS SETOF text

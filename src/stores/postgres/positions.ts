@@ -17,8 +17,8 @@ import type { Query } from './database.ts';
  * - `changed`: an item or a setting is no longer as the caller read it
  * - `later`: the log has a later time than the caller settled with, and an item to write contains the earlier time
  * - `dead`: the caller has repeated this call, and no longer waits for it
- * - `locked`: the server's default transaction is read-only, or would not see what other transactions commit; the caller must
- *   begin its own transaction
+ * - `locked`: the server's default transaction is read-only, or would not see the commits of other transactions. The caller must
+ *   begin its own transaction.
  *
  * Only `done` changes records, items and settings. A position that is not known yet is given as `base` plus the number of its
  * record, from 0.

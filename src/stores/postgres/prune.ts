@@ -79,7 +79,7 @@ export async function pruneChunk(
   return { records: gone.length + also.length, items: going.length, next: old.length < CHUNK ? undefined : seqs.at(-1) };
 }
 
-/** Removes records that concern no item. Returns false and changes nothing if the newest record is one of them. */
+/** Removes records that concern no item. Returns false and changes nothing if the newest record is among these records. */
 export async function forgetRecords(query: Query, seqs: readonly number[]): Promise<boolean> {
   const [row] = await query<{ head: number }>('SELECT coalesce(max(seq), 0) AS head FROM @records');
   if (row !== undefined && seqs.includes(row.head)) return false;
@@ -88,7 +88,7 @@ export async function forgetRecords(query: Query, seqs: readonly number[]): Prom
   return true;
 }
 
-/** Erases the data of one agent's log, and counts what was erased. The caller must hold the lock of the log. */
+/** Erases the data of one agent's log, and counts the erased rows. The caller must hold the lock of the log. */
 export async function erase(query: Query, log: LogKey, before: number): Promise<Erased> {
   const count = async (sql: string, ...values: readonly unknown[]): Promise<number> =>
     (await query<{ n: number }>(`WITH gone AS (${sql} RETURNING 1) SELECT count(*) AS n FROM gone`, ...values))[0]?.n ?? 0;

@@ -1,4 +1,4 @@
-/** The settings: values by name. A writer must hold the lock `setting <key>`. */
+/** Reads and writes the settings: values by name. A writer must hold the lock `setting <key>`. */
 import type { Json } from '../../core/json.ts';
 import type { Swap } from '../../core/ports.ts';
 import type { Known } from '../settle-batch.ts';

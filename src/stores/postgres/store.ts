@@ -46,7 +46,7 @@ import { Announcer, listenWith } from './wakeups.ts';
 export type PostgresOptions = {
   /** `postgres://user:password@host:5432/database`, with `sslmode` and `sslrootcert` for TLS. */
   readonly url: string;
-  /** The schema that holds the tables. Default: `schema` in the URL, otherwise `earpiece`. */
+  /** The schema of the tables. Default: `schema` in the URL, otherwise `earpiece`. */
   readonly schema?: string;
   /** The maximum number of connections to each host, in addition to the connection that listens. Default 4. */
   readonly connections?: number;

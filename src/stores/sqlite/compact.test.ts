@@ -1,6 +1,6 @@
 /**
- * A database of release 0.0.0 is rewritten once. A database that is too large for the rewrite keeps its size, and the store
- * reports the unused bytes.
+ * Tests that a database of release 0.0.0 is rewritten once. A database that is too large for the rewrite keeps its size, and
+ * the store reports the unused bytes.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

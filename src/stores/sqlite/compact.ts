@@ -4,12 +4,13 @@ import type { Database } from './database.ts';
 import { realPath } from './files.ts';
 
 /**
- * The size of the database before and after the work, in bytes. If `readable` has the main file, that file has not shrunk yet.
+ * The size of the database before and after the work, in bytes. If `readable` contains the main file, the main file has not
+ * shrunk yet.
  */
 export type Compacted = {
   readonly before: number;
   readonly after: number;
-  /** Unused bytes that the file keeps, because release 0.0.0 made the file and it is too large to be rewritten. */
+  /** Unused bytes that the file keeps, because release 0.0.0 made the file and the file is too large to be rewritten. */
   readonly unused: number;
   /** The files that still contain removed records, because another process is reading or writing. */
   readonly readable: readonly string[];
@@ -57,7 +58,7 @@ export function compactStep(db: Database, maxRewrite = MAX_REWRITE): boolean {
 }
 
 /**
- * Writes the `-wal` into the main file, which thereby shrinks, and empties the `-wal`. Returns the files that still contain
+ * Writes the `-wal` into the main file, which then shrinks, and empties the `-wal`. Returns the files that still contain
  * removed records because another process uses them. A retry a moment later can help.
  */
 export function finishCompact(db: Database): readonly string[] {
@@ -67,7 +68,7 @@ export function finishCompact(db: Database): readonly string[] {
   return done?.log === done?.checkpointed ? [wal] : [db.path, wal];
 }
 
-/** Repeats `finish` for up to a second, until no file contains removed records. Returns the files that still do. */
+/** Repeats `finish` for up to a second, until no file contains removed records. Returns the files that still contain some. */
 export async function untilEmpty(finish: () => Promise<readonly string[]>): Promise<readonly string[]> {
   let readable = await finish();
   for (let tries = 1; readable.length > 0 && tries < FINISH_TRIES; tries++) {

@@ -11,8 +11,8 @@ import { Where } from './where.ts';
 export type Bound = { readonly log: LogKey; readonly conversation: ConversationId };
 
 /**
- * The data about conversations that are not records: presence, bindings to host processes, and withheld results. Methods that
- * write must be called inside a transaction.
+ * Stores the data about conversations that are not records: presence, bindings to host processes, and withheld results. Call the
+ * writing methods inside a transaction.
  */
 export class Conversations {
   readonly #db: Database;

@@ -39,7 +39,7 @@ export type Outcome = { readonly kind: 'done'; readonly result: unknown } | { re
 
 type Row = Record<string, SQLOutputValue>;
 
-/** One open and migrated connection, with cached statements and transactions. All methods except `backup` are synchronous. */
+/** Runs statements and transactions on one open, migrated connection. All methods except `backup` are synchronous. */
 export class Database {
   readonly path: string;
   /**
@@ -77,7 +77,7 @@ export class Database {
   }
 
   /**
-   * Opens the files at the path if these are not the opened files. Must not run inside a transaction. If the last check is at
+   * Opens the files at the path if they differ from the opened files. Must not run inside a transaction. If the last check is at
    * least 500 ms old, the call checks the files. Callers that write pass `atOnce`: the call then also checks the files if the
    * folder may have changed since the last check. Throws the error of a broken file to each caller until the file is fixed.
    */
@@ -292,7 +292,10 @@ export class Database {
     this.#leave();
   }
 
-  /** Writes the content of the deleted files into the main file, and closes it. The next opening makes new companions. */
+  /**
+   * Writes the content of the deleted files into the main file, and closes the main file. The next opening makes new
+   * companions.
+   */
   #restore(missing: readonly string[]): void {
     const done = this.#db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
     if (done?.['busy'] !== 0 || done['log'] !== done['checkpointed']) throw new Half(this.#real, missing);

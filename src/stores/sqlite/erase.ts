@@ -10,7 +10,7 @@ import type { Database } from './database.ts';
  */
 export const rewrite = (db: Database): void => void db.all('VACUUM');
 
-/** Erases the data of one agent's log, and counts what was erased. Must run inside a transaction. */
+/** Erases the data of one agent's log, and counts the erased rows. Must run inside a transaction. */
 export function erase(db: Database, log: LogKey, before: number): Erased {
   const count = (sql: string, ...given: readonly (string | number)[]): number => Number(db.run(sql, ...given).changes);
   const id = db.get<{ id: number }>('SELECT id FROM logs WHERE key = ?', log)?.id ?? -1;

@@ -1,7 +1,7 @@
 /**
- * The files of one database: the main file, its `-wal` and its `-shm`. Processes that have opened different inodes of these files
- * overwrite each other, and the last process to close discards the records of the other processes. So each process compares its
- * open files with the files at the path.
+ * Compares and renames the files of one database: the main file, its `-wal` and its `-shm`. Processes that have opened different
+ * inodes of these files overwrite each other, and the last process to close discards the records of the other processes. So each
+ * process compares its open files with the files at the path.
  */
 import { lstatSync, realpathSync, renameSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -40,14 +40,14 @@ const identityOf = (path: string): string => identity(statSync(path, { throwIfNo
 const identity = (file: Stats | undefined): string => (file === undefined ? NONE : `${file.dev}:${file.ino}`);
 
 /**
- * If a folder's last change is older than this, the next change certainly gives the folder other times. FAT stores times in steps
- * of two seconds.
+ * If a folder's last change is more than 3 s ago, the next change certainly gives the folder other times. FAT stores times in
+ * steps of two seconds.
  */
 const SETTLED_MS = 3_000;
 
 /**
- * The folder that holds the three files. The folder's times change when an entry is made, deleted or renamed, so one check of the
- * folder replaces the three checks of `filesAt`.
+ * Notices changes in the folder of the three files. The folder's times change when an entry is made, deleted or renamed, so one
+ * check of the folder replaces the three checks of `filesAt`.
  */
 export class Folder {
   readonly #path: string | undefined;
@@ -62,7 +62,7 @@ export class Folder {
     this.#path = isHere ? folder : undefined;
   }
 
-  /** Remembers the folder's state. Must be called before the files are checked. */
+  /** Remembers the folder's state. Call this method before the files are checked. */
   note(): void {
     const now = this.#stat();
     this.#seen = now !== undefined && Date.now() - Math.min(now.mtimeMs, now.ctimeMs) > SETTLED_MS ? now : undefined;
@@ -110,7 +110,10 @@ export function changeOf(opened: Files, now: Files): Change {
   return { kind: 'half', missing: sides.map((side) => `-${side}`) };
 }
 
-/** Returns the companions that a main file lacks: `-wal`, `-shm`, both or none. A file that is not in WAL mode lacks none. */
+/**
+ * Returns the companions that a main file lacks: `-wal`, `-shm`, both or none. A file that is not in WAL mode lacks no
+ * companion.
+ */
 export function missingAt(path: string): readonly string[] {
   const { main, wal, shm } = filesAt(path, realPath(path));
   if (main === NONE || headerOf(path)?.wal !== true) return [];
@@ -142,7 +145,7 @@ export function setAside(path: string): readonly string[] {
 
 /**
  * Renames the companions that belong to `opened`, whose main file was replaced, and returns the new paths. SQLite would read the
- * old `-wal` into the new main file. Another process may have renamed the companions first, and may have made new ones since.
+ * old `-wal` into the new main file. Another process may have renamed the companions first, and may have made new companions.
  */
 export function setAsideOf(opened: Files, real: string): readonly string[] {
   const now = filesAt(real, real);
@@ -169,8 +172,8 @@ function renamed(real: string, side: 'wal' | 'shm'): readonly string[] {
 }
 
 /**
- * Other processes still have deleted files of this database open. These processes notice the deletion within a second, so a later
- * retry succeeds.
+ * The error while other processes still have deleted files of this database open. These processes notice the deletion within a
+ * second, so a later retry succeeds.
  */
 export class Half extends Error {
   readonly error: EarpieceError;

@@ -110,8 +110,8 @@ export function openMark({
 }
 
 /**
- * Parameters: machine, pid, start, conversation. Counts open or offered items by level (0 is info), and then the items that hold
- * the gate up.
+ * Parameters: machine, pid, start, conversation. Counts open or offered items by level (0 is info), and then the items that
+ * keep the gate up.
  */
 export const OPEN_LEVELS = `
   SELECT i.level AS level, count(*) AS count, 0 AS gates FROM items i JOIN bindings b ON b.log = i.log
@@ -124,7 +124,7 @@ export const OPEN_LEVELS = `
 export type OpenLevels = { readonly counts: readonly number[]; readonly gates: number };
 
 /**
- * Returns the numbers of open items of the conversation by level, info first, and the number of interrupts that hold its gate up.
+ * Returns the numbers of open items of the conversation by level, info first, and the number of interrupts that keep its gate up.
  * Undefined if the database cannot be read or its schema has another major version.
  */
 export function openLevels({

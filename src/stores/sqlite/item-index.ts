@@ -8,7 +8,7 @@ import type { Database } from './database.ts';
 import { DONE, type ItemRow, itemOf, OPEN, phaseOf, stateOf, UNREAD } from '../item-row.ts';
 import { ITEMS } from './rows.ts';
 
-/** The table of items. An item changes only in the transaction of the record that changes it. */
+/** Reads and writes the table of items. An item changes only in the transaction of the record that changes it. */
 export class ItemIndex {
   readonly #db: Database;
 

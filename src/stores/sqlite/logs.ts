@@ -2,7 +2,7 @@ import { type LogKey, splitLog } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Database } from './database.ts';
 
-/** The numbers that identify logs in the other tables. These numbers are cached, because a log keeps its number. */
+/** Maps logs to the numbers that identify them in the other tables. The numbers are cached, because a log keeps its number. */
 export class Logs {
   readonly #db: Database;
   #generation: number;

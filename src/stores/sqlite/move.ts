@@ -1,6 +1,6 @@
 /**
- * A database file as one end of a move. A marked file has another application id, so that no other process opens it. Triggers
- * refuse the writes of processes that opened the file before.
+ * Reads and writes a database file for a move. A marked file has another application id, so that no other process opens it.
+ * Triggers refuse the writes of processes that opened the file before.
  */
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';

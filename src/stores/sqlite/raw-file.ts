@@ -53,7 +53,7 @@ export const readRaw = (path: string, length?: number): Buffer =>
 /** Folders that list the open descriptors of this process, including those of all its threads: on Linux, and on other systems. */
 const LISTS = ['/proc/self/fd', '/dev/fd'];
 
-/** Whether this process has another descriptor of the file. True if that cannot be known. */
+/** Whether this process has another descriptor of the file. True if the system does not list the descriptors. */
 function isOpenElsewhere(own: number, file: Stats): boolean {
   for (const list of LISTS) {
     let names: readonly string[];

@@ -1,4 +1,7 @@
-/** A file is moved away or replaced while it is open. The store acknowledges no record that no process can read. */
+/**
+ * Tests a file that is moved away or replaced while the store has the file open. The store acknowledges no record that no
+ * process can read.
+ */
 import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

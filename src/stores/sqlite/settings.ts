@@ -3,7 +3,7 @@ import type { Json } from '../../core/json.ts';
 import type { Swap } from '../../core/ports.ts';
 import type { Database } from './database.ts';
 
-/** Values by name, and the secret of the database. Methods that write must be called inside a transaction. */
+/** Reads and writes values by name, and the secret of the database. Methods that write must be called inside a transaction. */
 export class Settings {
   readonly #db: Database;
 

@@ -47,8 +47,8 @@ export type SqliteOptions = DatabaseOptions & {
   /** How long a call waits for other processes' locks, in ms, if it has no `withinMs`. Default 5,000. */
   readonly busyMs?: number;
   /**
-   * Whether writes that wait at the same time are committed in one transaction. Set in a separate thread that serves several
-   * callers.
+   * Whether writes that wait at the same time are committed in one transaction. Set this option in a separate thread that
+   * serves several callers.
    */
   readonly together?: boolean;
 };
@@ -274,7 +274,7 @@ class SqliteFile implements OwnedStore {
         total.records += chunk.records;
         total.items += chunk.items;
         after = chunk.next;
-        // Lets other work of this process run between two steps.
+        // Other work of this process runs between two steps.
         await new Promise(setImmediate);
       }
     }

@@ -42,7 +42,7 @@ export class Together {
       resolve: resolve as (result: unknown) => void,
       reject,
     });
-    // Runs after the current synchronous code, so that all its calls share the transaction.
+    // The batch runs after the current synchronous code, so that all calls of that code share the transaction.
     this.#running ??= Promise.resolve().then(() => this.#run());
     return promise;
   }

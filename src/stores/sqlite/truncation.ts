@@ -65,8 +65,8 @@ const state = (real: string): string =>
   `${sizeOf(real)} ${sizeOf(`${real}-wal`)} ${readStart(`${real}-shm`, INDEX_START)?.toString('hex')}`;
 
 /**
- * The size of one of the two copies of the header. After both copies comes the number of frames that are already in the main
- * file. See "The WAL-Index Header" in SQLite's format.
+ * The size of one of the two copies of the header. The number of frames that are already in the main file follows both copies.
+ * See "The WAL-Index Header" in SQLite's format.
  */
 const INDEX_HEADER = 48;
 const INDEX_START = 2 * INDEX_HEADER + 4;

@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { realPath } from './files.ts';
 import { isBusy } from './trouble.ts';
 
-/** As in `opening.ts`. */
+/** `opening.ts` explains why `node:sqlite` is read from `process`. */
 const sqlite = process.getBuiltinModule('node:sqlite');
 
 /**

@@ -157,7 +157,7 @@ it('a process that waits stays alive, and a process that no longer waits can end
     `import { openSqliteStore } from ${JSON.stringify(join(import.meta.dirname, 'store.ts'))};
      const store = await openSqliteStore({ path: ${JSON.stringify(join(folder, 'e.db'))} });
      console.log(await store.changed(0, { withinMs: 200 }));
-     // Not closed, because an open store must not keep the process alive.
+     // The store is not closed, because an open store must not keep the process alive.
      `,
   );
   const child: ChildProcess = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -37,8 +37,8 @@ export class Wakeups {
   async wait(after: number, options: { withinMs?: number | undefined; signal?: AbortSignal | undefined }): Promise<number> {
     if (this.#closed) return after;
     const waiting = this.#waiters.wait(after, options);
-    // Finds appends between the caller's read of the head and the start of the watch, and appends that were not visible yet at
-    // their hint.
+    // These reads find appends between the caller's read of the head and the start of the watch. The reads also find appends
+    // that were not visible yet at their hint.
     this.#hinted();
     return waiting;
   }

@@ -5,7 +5,7 @@ export type Outbox<T> = {
   readonly flush: () => void;
 };
 
-/** Makes an outbox. `refused` is called for a value that no message can hold. The other values are still sent. */
+/** Makes an outbox. `refused` is called for a value that cannot be sent in a message. The other values are still sent. */
 export function outbox<T>(send: (all: readonly T[]) => void, refused: (one: T, error: unknown) => void): Outbox<T> {
   let waiting: T[] = [];
   const post = (all: readonly T[]): void => {

@@ -1,4 +1,4 @@
-/** The messages between the thread that owns a database and the thread that calls it. */
+/** Defines the messages between the thread that owns a database and the thread that calls it. */
 import { EarpieceError, type ErrorCode } from '../../core/errors.ts';
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import type { Swap } from '../../core/ports.ts';

@@ -1,6 +1,6 @@
 /**
- * A store whose database is open in a separate thread. The calling thread never opens the main file, so a hanging disk or a held
- * lock stops only callers that wait for the store. The thread commits the waiting writes of many callers in one transaction.
+ * Runs a store whose database is open in a separate thread. The calling thread never opens the main file, so a hanging disk or a
+ * held lock stops only callers that wait for the store. The thread commits the waiting writes of many callers in one transaction.
  */
 import { existsSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
@@ -98,7 +98,7 @@ class ThreadStore implements SqliteStore {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port, not a window
     (all) => this.#worker?.postMessage(all),
     (ask, error) => {
-      // A value that no message can hold fails only its own caller.
+      // A value that cannot be sent in a message fails only its own caller.
       if ('id' in ask) this.#pending.get(ask.id)?.failed(error);
     },
   );
@@ -247,7 +247,7 @@ class ThreadStore implements SqliteStore {
   async changed(after: number, options: Wait = {}): Promise<number> {
     if (this.#closing !== undefined) throw closed(this.path);
     const { withinMs, signal } = options;
-    // The wait ends after `withinMs` even if the thread does not answer, and that is not an error.
+    // The wait ends without an error after `withinMs`, even if the thread does not answer.
     const over = AbortSignal.any([
       ...(signal ? [signal] : []),
       ...(withinMs === undefined ? [] : [AbortSignal.timeout(wholeMs(withinMs))]),

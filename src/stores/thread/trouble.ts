@@ -1,4 +1,4 @@
-/** The errors for callers when the thread of a database does not answer. */
+/** Makes the errors for callers when the thread of a database does not answer. */
 import { EarpieceError } from '../../core/errors.ts';
 
 export const closed = (path: string): EarpieceError =>

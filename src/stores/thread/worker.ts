@@ -1,4 +1,4 @@
-/** The thread that owns a database, a separate entry of the built package. `store.ts` starts, calls and ends the thread. */
+/** Runs the thread that owns a database, a separate entry of the built package. `store.ts` starts, calls and ends the thread. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { defined } from '../../core/defined.ts';
 import { armFaultsFromEnv } from '../fault-env.ts';

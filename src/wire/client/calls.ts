@@ -140,7 +140,7 @@ export interface Client {
   withdraw(id: string, options?: Call & { readonly log?: string; readonly reason?: string }): Promise<WithdrawReply>;
   read(id: string, options?: Call & { readonly log?: string }): Promise<ReceiptReply>;
   requeue(id: string, options?: Call & { readonly log?: string }): Promise<QueuedReply>;
-  /** Waits for a receipt for at most `waitS` seconds (0 to 60, default 0). Call this again while `settled` is false. */
+  /** Waits for a receipt for at most `waitS` seconds (0 to 60, default 0). Call `receipt` again while `settled` is false. */
   receipt(
     id: string,
     options?: Call & {

@@ -2,7 +2,7 @@ import type { Problem } from '../api.ts';
 
 /**
  * The server's refusal, or a failure to reach the server. `code` is the code of the refusal (`not_found`, `unauthorized` …),
- * `unreachable` if no answer came, or `not_earpiece` if another program answered.
+ * `unreachable` if no answer arrived, or `not_earpiece` if another program answered.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';

@@ -15,7 +15,7 @@ export type StreamQuery = {
 
 export type StreamOptions = StreamQuery & {
   readonly signal?: AbortSignal;
-  /** Called at each change of the connection, so that a display can show whether its data is current. */
+  /** Gets each change of the connection, so that a display can show whether its data is current. */
   readonly onState?: (state: StreamState) => void;
   /** The longest delay between attempts, in ms, unless the server asks for a longer delay. Default: 30 s. */
   readonly maxBackoffMs?: number;
@@ -131,7 +131,10 @@ const stalled = (forMs: number): ApiError =>
     retryable: true,
   });
 
-/** Aborts a connection that is silent for too long while a reader waits. Active from the request until the end of the stream. */
+/**
+ * Aborts a connection that is silent for too long while a reader waits. A `Silence` is active from the request until the end of
+ * the stream.
+ */
 class Silence {
   /** How long the connection was silent when it was aborted. 0 if the connection was not aborted. */
   brokenMs = 0;
@@ -140,7 +143,7 @@ class Silence {
   readonly #timer: ReturnType<typeof setInterval>;
 
   constructor(breakOff: () => void) {
-    // Uses the wall clock, so that a machine that slept notices the silence as soon as it wakes.
+    // The wall clock decides, so that a machine that slept notices the silence as soon as the machine wakes.
     this.#timer = setInterval(() => {
       if (this.#since === undefined) return;
       const silentMs = Date.now() - this.#since;

@@ -1,4 +1,4 @@
-/** Tokens, sessions, and the health of the server. */
+/** The schemas of tokens, sessions and the server's health. */
 import { z } from 'zod';
 import { TOKEN_KINDS } from '../words.ts';
 import { time, nullable, text, nameParam, page } from './base.ts';

@@ -1,4 +1,4 @@
-/** Agents, their conversations and records, and search results. */
+/** The schemas of agents, conversations, records and search results. */
 import { z } from 'zod';
 import { CONTACT_POINTS } from '../../core/records.ts';
 import { time, nullable, counts, force, next, page } from './base.ts';

@@ -1,4 +1,4 @@
-/** Incoming events, and activity over time. */
+/** The schemas of incoming events, and of activity over time. */
 import { z } from 'zod';
 import { SEVERITIES } from '../../core/event.ts';
 import { time, nullable, counts } from './base.ts';

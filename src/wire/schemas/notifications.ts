@@ -1,4 +1,4 @@
-/** Notifications: the shapes of queueing, listing, receipts and actions. */
+/** The schemas of notifications: queueing, listing, receipts and actions. */
 import { z } from 'zod';
 import { ACTIONS, LIMITS, MOMENTS, type NotificationInput } from '../../core/notification.ts';
 import { PLAN_STEPS } from '../../core/plan.ts';

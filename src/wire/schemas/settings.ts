@@ -1,4 +1,4 @@
-/** Settings and subscribers. */
+/** The schemas of settings and subscribers. */
 import { z } from 'zod';
 import { json, level, logParam, nullable, text, time } from './base.ts';
 import { verdict } from './notifications.ts';

@@ -1,4 +1,4 @@
-/** Tasks and the work on them. */
+/** The schemas of tasks and executions. */
 import { z } from 'zod';
 import { INTERRUPTIONS, TASK_LIMITS, TASK_PRIORITIES, TASK_RESULTS, TASK_STATUSES, type TaskExecution } from '../../core/task.ts';
 import { time, nullable, text, personName, nameParam, page } from './base.ts';

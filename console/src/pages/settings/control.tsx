@@ -5,7 +5,7 @@ import type { SettingReply, SettingScope } from '../../types.ts';
 import { Input, type Value } from './input.tsx';
 import { Breakable } from './table.tsx';
 
-/** Saves values by key; null removes the key from the file. Rejects with the reason for a refusal. */
+/** Saves values by key. The value null removes the key from the file. Rejects with the reason for a refusal. */
 export type Save = (changes: Readonly<Record<string, Value | null>>) => Promise<void>;
 
 export type ControlProps = {

@@ -80,7 +80,7 @@ type Common = {
 };
 
 /**
- * Keeps the text of a field until the text is saved. `latest` holds the text before the next render, because Escape clears the
+ * Keeps the text of a field until the text is saved. `latest` contains the text before the next render, because Escape clears the
  * text and then removes the focus. The text stays if the person continues to type during the save, or if another value takes
  * effect.
  */
@@ -112,7 +112,7 @@ function useTyped(): {
   return { typed, latest, set, send, sending: () => sent.current !== null };
 }
 
-/** A field of one line. Enter or losing the focus saves the value; Escape restores the saved value. */
+/** A field of one line. Enter or losing the focus saves the value. Escape restores the saved value. */
 function LineInput({
   value,
   apply,
@@ -149,7 +149,7 @@ function LineInput({
   );
 }
 
-/** A field with one value on each line. The button or Ctrl+Enter saves the values; Escape restores the saved values. */
+/** A field with one value on each line. The button or Ctrl+Enter saves the values. Escape restores the saved values. */
 function Lines({
   value,
   others,

@@ -1,4 +1,4 @@
-/** The settings with names: filters of kinds, of sources and of tools, and the settings of one source. */
+/** Defines the settings with names: filters of kinds, of sources and of tools, and the settings of one source. */
 import { LEVELS } from '../../words.ts';
 import type { NamedSettings } from './named.tsx';
 

@@ -2,7 +2,7 @@ import type { Action, EngineFault, Schedule } from '../schedule.ts';
 
 /** An engine runs for several schedules and gives each schedule a separate store. */
 export interface Engine {
-  /** One line for each thing that some faults need and this machine lacks. */
+  /** One line for each requirement of a fault that this machine lacks. */
   readonly lacks: readonly string[];
   /** Starts or repairs the servers, and returns the URL or path of a new store. */
   begin(schedule: Schedule): Promise<string>;

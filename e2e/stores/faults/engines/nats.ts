@@ -1,4 +1,4 @@
-/** A single NATS server and a cluster of three, with separate streams for each schedule. */
+/** Runs a single NATS server and a cluster of three, with separate streams for each schedule. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -122,7 +122,7 @@ class Servers {
     });
   }
 
-  /** Returns the nodes whose copies of the schedule's streams are not current; all nodes if there is no leader. */
+  /** Returns the nodes whose copies of the schedule's streams are not current. Without a leader, returns all nodes. */
   async #lateNodes(): Promise<readonly NatsNode[]> {
     const { nodes } = this.#servers;
     return this.#asked(async (jsm) => {

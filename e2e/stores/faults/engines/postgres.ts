@@ -1,4 +1,4 @@
-/** A primary and a synchronous standby, with a schema for each schedule. The clients know both hosts. */
+/** Runs a primary and a synchronous standby, with a schema for each schedule. The clients know both hosts. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A file for each schedule, on a separate disk if the machine allows it. */
+/** Makes a file for each schedule, on a separate disk if the machine can mount such a disk. */
 import { mkdirSync, mkdtempSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

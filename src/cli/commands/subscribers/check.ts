@@ -1,4 +1,4 @@
-/** `earpiece subscribers check` */
+/** `earpiece subscribers check`: lists the problems in the files of subscribers. */
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { checkRunning, Folder, templateEngine, type FolderState, type SubscriberProblem } from '../../../bus/index.ts';

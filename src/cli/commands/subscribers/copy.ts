@@ -1,4 +1,4 @@
-/** `earpiece subscribers copy` */
+/** `earpiece subscribers copy`: copies a subscriber, so that a person can change the copy. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { subscriberTrust } from '../../../bus/index.ts';
@@ -22,7 +22,7 @@ export function copy(group: CommandLine): void {
     .option('--project', 'copy into this project (default)')
     .option('--user', 'copy for all of your projects')
     .action((id: string, options: GlobalOptions & { project?: boolean; user?: boolean }) => {
-      if (options.project && options.user) throw new EarpieceError('bad_argument', 'give either --project or --user');
+      if (options.project && options.user) throw new EarpieceError('bad_argument', 'give either --project or --user, got both');
       onlyAPerson('to copy a subscriber');
       const { paths } = here();
       const {

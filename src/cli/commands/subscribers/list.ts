@@ -1,4 +1,4 @@
-/** `earpiece subscribers list` */
+/** `earpiece subscribers list`: lists the subscribers, and whether each is on. */
 import { WHY_LOCKED, type Subscriber, type Toggled, type ToggleScope } from '../../../bus/index.ts';
 import type { CommandLine } from '../../command-line.ts';
 import type { GlobalOptions } from '../../context.ts';
@@ -78,7 +78,7 @@ export function list(group: CommandLine): void {
 type State = { readonly state: 'on' | 'off'; readonly offBy: readonly ToggleScope['kind'][]; readonly locked?: string };
 
 function stateOf({ id, output }: Subscriber, off: Toggled): State {
-  // A subscriber may have been switched off before it became a core subscriber; that switch has no effect.
+  // A subscriber may have been switched off before it became a core subscriber. Such a switch has no effect.
   if (output.core) return { state: 'on', offBy: [], locked: WHY_LOCKED };
   const offBy = offFor(id, off);
   return { state: offBy.length === 0 ? 'on' : 'off', offBy };

@@ -1,4 +1,4 @@
-/** `earpiece subscribers disable` and `enable` */
+/** `earpiece subscribers disable` and `enable`: switch a subscriber off and on. */
 import type { ToggleScope } from '../../../bus/index.ts';
 import { EarpieceError } from '../../../core/errors.ts';
 import type { CommandLine } from '../../command-line.ts';
@@ -20,7 +20,7 @@ export function toggle(group: CommandLine, what: 'enable' | 'disable'): void {
     .option('--project', 'only in this project (default)')
     .option('--user', 'in all projects of this database')
     .action(async (id: string, options: GlobalOptions & { project?: boolean; user?: boolean }) => {
-      if (options.project && options.user) throw new EarpieceError('bad_argument', 'give either --project or --user');
+      if (options.project && options.user) throw new EarpieceError('bad_argument', 'give either --project or --user, got both');
       onlyAPerson(`to ${what} a subscriber`);
       await withSubscribers(options, async (ear) => {
         const scope: ToggleScope = options.user ? { kind: 'user' } : { kind: 'project', project: ear.project };

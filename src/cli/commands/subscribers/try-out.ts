@@ -1,4 +1,4 @@
-/** `earpiece subscribers test` */
+/** `earpiece subscribers test`: shows the notification that a subscriber would make of an event. */
 import type { Subscriber, SubscriberSet } from '../../../bus/index.ts';
 import { EarpieceError } from '../../../core/errors.ts';
 import type { EventInput } from '../../../core/event.ts';
@@ -17,7 +17,7 @@ export function tryOut(group: CommandLine, answer: Answer): void {
     .summary('show the result of an event')
     .description(
       'Shows the notification that a subscriber would make of an event, or why the subscriber would ignore the event. Name the subscriber by its file, or by the id of an active subscriber. ' +
-        'The event file holds a CloudEvent in JSON, a list of CloudEvents, or one CloudEvent per line; "-" reads stdin. Nothing is queued.',
+        'The event file contains a CloudEvent in JSON, a list of CloudEvents, or one CloudEvent per line; "-" reads stdin. Nothing is queued.',
     )
     .example(`earpiece subscribers test .earpiece/subscribers/build.toml event.json
 earpiece subscribers test tool_failure - < event.json`)

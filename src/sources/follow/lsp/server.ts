@@ -60,7 +60,7 @@ export class LanguageServer {
     missing.catch(() => {});
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {});
     const reader = new StreamMessageReader(child.stdout);
-    // The timer for incomplete messages would run for ever, and keep this process alive.
+    // The timer for incomplete messages would run forever, and keep this process alive.
     reader.partialMessageTimeout = 0;
     const connection = createMessageConnection(reader, new StreamMessageWriter(child.stdin));
     const server = new LanguageServer(child, connection);
@@ -127,7 +127,7 @@ export class LanguageServer {
   }
 
   /**
-   * Resolves to the errors once the server has read each of these documents. Resolves to undefined after 30 s, or if the server
+   * Resolves to the errors when the server has read each of these documents. Resolves to undefined after 30 s, or if the server
    * ends or `signal` aborts.
    */
   async errorsOf(paths: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, readonly Diagnostic[]> | undefined> {
@@ -152,7 +152,7 @@ export class LanguageServer {
     const gone = exitCode === null && signalCode === null ? once(this.#child, 'exit').catch(() => {}) : undefined;
     kill(pid, 'SIGTERM');
     await Promise.race([gone, pause(ENDS_WITHIN_MS, undefined, { ref: false })]);
-    // A server may ignore the first signal, and its children may hold its streams, which would keep this process alive.
+    // A server may ignore the first signal. Its children may keep its streams open, and so keep this process alive.
     kill(pid, 'SIGKILL');
     for (const stream of [stdin, stdout, stderr]) stream?.destroy();
   }
@@ -224,5 +224,5 @@ async function tooLong(program: string, signal: AbortSignal): Promise<never> {
 
 const uriOf = (path: string): string => pathToFileURL(path).href;
 
-/** Whether two URIs are the same, although servers escape characters differently. */
+/** Whether two URIs are the same after decoding, because servers escape characters differently. */
 const isSame = (a: string, b: string): boolean => a === b || decodeURIComponent(a) === decodeURIComponent(b);

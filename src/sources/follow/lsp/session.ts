@@ -1,4 +1,4 @@
-/** A running language server, the files that have changed since the follower began, and the new errors in them. */
+/** Runs a language server on the files that have changed since the follower began, and finds the new errors in these files. */
 import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import type { Diagnostic } from 'vscode-languageserver-protocol';
@@ -13,7 +13,7 @@ import { languageOf } from './languages.ts';
 import { LanguageServer } from './server.ts';
 
 const EVERY_MS = 1_000;
-/** The maximum number of open files. If there are more, the server forgets the file with the oldest change. */
+/** The maximum number of open files. Above this number, the server forgets the file with the oldest change. */
 const MAX_FILES = 200;
 const MAX_BYTES = 1_048_576;
 const MAX_ERRORS = 50;
@@ -201,7 +201,7 @@ type Fresh = { readonly diagnostic: Diagnostic; readonly count: number };
 /** Returns each new error once, with the number of its new occurrences in the file. */
 function newIn(all: readonly Diagnostic[], before: Before): readonly Fresh[] {
   const first = new Map<string, Diagnostic>();
-  // If the file has several equal errors, the last of them is shown.
+  // If the file has several equal errors, the last error is shown.
   for (const diagnostic of all) first.set(nameOf(diagnostic), diagnostic);
   const now = timesOf(all);
   return [...first].flatMap(([name, diagnostic]) => {

@@ -21,7 +21,7 @@ export type Check = {
   readonly isJob?: true;
 };
 
-/** `failed` holds the details of failing checks, by id. */
+/** `failed` contains the details of failing checks, by id. */
 export type ChecksState = {
   readonly sha: string;
   readonly runs: readonly Page<Check>[];
@@ -173,7 +173,7 @@ async function jobOf(place: GhPlace, repo: string, { id }: Check): Promise<Job> 
 /**
  * Returns the result of `read`. Returns undefined if only this request fails. A request for a log may fail alone, because GitHub
  * keeps the logs on another host than its API. Throws `CannotLook` if the next requests would fail too: without a valid sign-in,
- * after reaching a rate limit, or when this process ends.
+ * at a rate limit, or when this process ends.
  */
 async function ifReadable<T>(place: GhPlace, read: () => Promise<T>): Promise<T | undefined> {
   try {

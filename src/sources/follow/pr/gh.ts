@@ -21,7 +21,7 @@ const MAX_BYTES = 16 * 1_048_576;
 
 /**
  * Sends a GET request to the API of GitHub, through `gh`. Throws `CannotLook` if every request would fail: without `gh`, without
- * sign-in or network, after reaching a rate limit, or if GitHub's server has an error.
+ * sign-in or network, at a rate limit, or if GitHub's server has an error.
  */
 export async function get(place: GhPlace, path: string, etag?: string): Promise<GhAnswer> {
   const tag = etag === undefined ? [] : ['-H', `If-None-Match: ${etag}`];
@@ -63,7 +63,7 @@ function limited(status: number, headers: ReadonlyMap<string, string>, body: str
   return status === 429 || /rate limit/iu.test(body) ? { ms: FIRST_MS } : undefined;
 }
 
-/** The latest time that a `Date` can hold. Epoch ms. */
+/** The latest time that a `Date` can represent. Epoch ms. */
 const MAX_TIME = 8.64e15;
 const FIRST_MS = 60_000;
 const LONGEST_MS = 60 * 60_000;

@@ -46,7 +46,7 @@ async function lookAt(what: PrWhat, place: GhPlace, before: PrState | undefined)
   const isSame = answer.kind === 'same' && before !== undefined;
   const pull = isSame ? before.pull : pullOf(bodyOf(answer), answer.kind === 'ok' ? answer.etag : undefined, before?.pull);
   const me = before === undefined ? await whoAmI(place) : before.me;
-  // A new review or comment changes the pull request, so an unchanged pull request has none.
+  // A new review or comment changes the pull request, so an unchanged pull request has no new review or comment.
   const said = isSame
     ? { news: [], state: before.said }
     : await saidOn(place, what, { me: me ?? undefined, before: before?.said, changedAt: pull.changedAt });
@@ -181,8 +181,8 @@ const NO_CHECKS: ChecksState = { sha: '', runs: [], statuses: [], failed: {} };
 
 /**
  * Finds a pull request by a number, a URL, a branch, or the branch of the folder. Throws `CannotLook` if `gh` returns no pull
- * request. Also throws for a pull request that has ended, unless `isFollowed` returns true, because an existing follower still
- * has to report the end.
+ * request. Also throws for an ended pull request, unless `isFollowed` returns true: an existing follower still has to report the
+ * end.
  */
 export async function findPr(
   folder: string,

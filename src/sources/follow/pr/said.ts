@@ -9,8 +9,8 @@ import { listOf, pages } from './pages.ts';
 
 /**
  * The items of one list that were read. `since` is the time of the newest item, in ISO form. If no item is newer than the last
- * change of the pull request at the first read, `since` is the time of that change. `seen` holds the ids of the items of the last
- * `OVERLAP_MS` before this time, because GitHub may show an older item after a newer item.
+ * change of the pull request at the first read, `since` is the time of that change. `seen` contains the ids of the items of the
+ * last `OVERLAP_MS` before `since`, because GitHub may show an older item after a newer item.
  */
 type Mark = { readonly since: string; readonly seen: readonly string[] };
 
@@ -135,7 +135,7 @@ function saidOf(item: Json, kind: string): Said {
   const review = textAt(item, 'pull_request_review_id');
   return {
     id: `${kind}:${textAt(item, 'id') ?? ''}`,
-    // A draft review has no time; only its author can read such a review.
+    // A draft review has no time. Only its author can read such a review.
     at: textAt(item, 'submitted_at') ?? textAt(item, 'created_at') ?? '',
     by: textAt(item, 'user.login', 80) ?? 'somebody',
     text: textAt(item, 'body', 300) ?? '',

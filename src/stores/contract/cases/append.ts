@@ -1,4 +1,4 @@
-/** One append is one step: it stores all of its drafts with their effects, or nothing. */
+/** Tests that one append is one step: it stores all of its drafts with their effects, or nothing. */
 import assert from 'node:assert/strict';
 import type { Draft, Stored } from '../../../core/records.ts';
 import { broken, equal, matches, refuses, under } from '../check.ts';
@@ -152,7 +152,7 @@ export function append({ test, testWhere }: Suite): void {
       const stored: Stored[] = [];
       const isNew = { newIds: true };
       for (let n = 0; n < 12; n++) {
-        // The other process writes to this log and to another one, so this process does not know the whole log.
+        // The other process writes to this log and to another log, so this process does not know the whole log.
         if (n % 3 === 0) matches(await other.append(LOG, [queued(`p${n}`)], isNew), { kind: 'appended' });
         matches(await other.append(OTHER, [queued(`o${n}`)]), { kind: 'appended' });
         const [made, closing] = await Promise.all([

@@ -1,4 +1,4 @@
-/** An append wakes waiting readers. */
+/** Tests that an append wakes waiting readers. */
 import { equal } from '../check.ts';
 import { conversation, LOG, queued, said } from '../drafts.ts';
 import type { Suite } from '../suite.ts';

@@ -1,4 +1,4 @@
-/** Presence, bindings, withheld results, settings and the secret. */
+/** Tests presence, bindings, withheld results, settings and the secret. */
 import assert from 'node:assert/strict';
 import type { LogKey } from '../../../core/address.ts';
 import type { Store } from '../../../core/ports.ts';

@@ -1,4 +1,4 @@
-/** The records of a notification, and their effects: queued, folded, offered, confirmed, closed, read. */
+/** Lists the records of a notification with their effects: queued, folded, offered, confirmed, closed, read. */
 import {
   closed,
   confirmed,

@@ -1,4 +1,4 @@
-/** The effect of each record on the items. */
+/** Tests the effect of each record on the items. */
 import { type Item, itemKey, replay } from '../../../core/items.ts';
 import { equal, matches } from '../check.ts';
 import { carrierId, conversation, ids, LOG, offered, queued, released, result } from '../drafts.ts';

@@ -1,4 +1,4 @@
-/** Closed stores and aborted calls. */
+/** Tests closed stores and aborted calls. */
 import { equal, refuses } from '../check.ts';
 import { LOG, said } from '../drafts.ts';
 import type { Suite } from '../suite.ts';

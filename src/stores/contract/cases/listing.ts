@@ -1,4 +1,4 @@
-/** Lists of items: open, by agent, newest first, closed in a period, holding the gate. */
+/** Tests the lists of items: open, by agent, newest first, closed in a period, keeping a gate up. */
 import type { LogKey } from '../../../core/address.ts';
 import type { Item } from '../../../core/items.ts';
 import type { Draft } from '../../../core/records.ts';

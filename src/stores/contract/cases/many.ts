@@ -1,4 +1,4 @@
-/** Many producers, carriers and readers at once. */
+/** Tests many producers, carriers and readers at once. */
 import assert from 'node:assert/strict';
 import type { Store } from '../../../core/ports.ts';
 import { equal } from '../check.ts';

@@ -1,4 +1,4 @@
-/** Records by log, project, position, conversation and type. */
+/** Tests reads of records by log, project, position, conversation and type. */
 import type { LogKey } from '../../../core/address.ts';
 import type { ReadQuery } from '../../../core/ports.ts';
 import { equal } from '../check.ts';

@@ -1,4 +1,4 @@
-/** A store that is closed and opened again has everything that a call has acknowledged, and nothing else. */
+/** Tests that a store that is closed and opened again contains everything that a call has acknowledged, and nothing else. */
 import assert from 'node:assert/strict';
 import type { LogKey } from '../../../core/address.ts';
 import type { Store } from '../../../core/ports.ts';

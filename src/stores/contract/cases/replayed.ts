@@ -1,4 +1,4 @@
-/** The index has the same items as a replay of the log. */
+/** Tests that the index has the same items as a replay of the log. */
 import { type Item, replay } from '../../../core/items.ts';
 import type { Store } from '../../../core/ports.ts';
 import { equal, matches } from '../check.ts';
@@ -101,7 +101,7 @@ async function run(mine: Store, clock: Stage['clock'], step: Step): Promise<void
   }
 }
 
-/** A conflict names its notifications in any order. */
+/** Sorts the notifications of a conflict by id, because their order is not defined. */
 const byId = <T extends { readonly ids: readonly { readonly id: string }[] }>(conflict: T): T => ({
   ...conflict,
   ids: conflict.ids.toSorted((a, b) => (a.id < b.id ? -1 : 1)),

@@ -1,4 +1,4 @@
-/** Stores erase, prune and forget records. */
+/** Tests that stores erase, prune and forget records. */
 import type { ConversationId, LogKey } from '../../../core/address.ts';
 import type { Store } from '../../../core/ports.ts';
 import type { Draft } from '../../../core/records.ts';

@@ -1,4 +1,4 @@
-/** The effects of forks, heirs and new audiences. The records of the last rows have no effect. */
+/** Lists the effects of forks, heirs and new audiences. The records of the last rows have no effect. */
 import {
   confirmed,
   conversation,

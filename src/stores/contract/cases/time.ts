@@ -1,4 +1,4 @@
-/** A log's time, and the clocks of its writers. */
+/** Tests a log's time, and the clocks of its writers. */
 import assert from 'node:assert/strict';
 import { equal, matches } from '../check.ts';
 import { LOG, offered, queued, said } from '../drafts.ts';

@@ -623,6 +623,7 @@ type Offer$1 = {
   readonly carrier: CarrierId;
   readonly view: SentView;
   readonly ids: readonly NotificationId[];
+  readonly states: ReadonlyMap<string, number>;
   confirm(): Promise<'confirmed' | 'late'>;
   release(reason: ReleasedRecord['reason']): Promise<void>;
   reopen(): Promise<void>;
@@ -1040,10 +1041,16 @@ type Ride = {
 type Delivery = {
   confirm(): void;
   release(reason: ReleaseReason): void;
+  readonly departure?: Departing;
+};
+type Departing = {
+  readonly isOvertaken: boolean;
+  leave(): void;
 };
 type ReleaseReason = 'cancelled' | 'write_error' | 'too_big' | 'late' | 'client_died';
 type OwnAnswer = Delivery & {
   readonly result: CallToolResult;
+  readonly again?: () => Awaitable<OwnAnswer>;
 };
 type CallToolResult = {
   readonly content: readonly object[];

@@ -901,6 +901,7 @@ type Offer$1 = {
   readonly carrier: CarrierId;
   readonly view: SentView;
   readonly ids: readonly NotificationId[];
+  readonly states: ReadonlyMap<string, number>;
   confirm(): Promise<'confirmed' | 'late'>;
   release(reason: ReleasedRecord['reason']): Promise<void>;
   reopen(): Promise<void>;

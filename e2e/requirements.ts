@@ -628,6 +628,10 @@ export const REQUIREMENTS = {
     behaviour:
       'If the store does not answer within 250 ms, the call passes unchanged, unless the gate is known to be up. One line on stderr reports the trouble.',
   },
+  'gateway:order': {
+    behaviour:
+      'After a gateway has sent a newer state of a key, its tool results and get_notifications show no older state. A call of get_notifications does not wait for the text of a parallel call.',
+  },
   'gateway:late-text': {
     behaviour:
       'A notification whose text is too late for its result comes with the next result of the same client. If two texts in a row are late, a later result carries the second text within half of its lease.',

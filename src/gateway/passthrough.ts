@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-import { carry, type OpenCall, type Outgoing } from './riding/carry.ts';
+import { carry, leaving, type OpenCall, type Outgoing } from './riding/carry.ts';
 import { HttpClients, type ClientsOptions, type HttpClient, type OpenRequest } from './clients.ts';
 import {
   errorFrame,
@@ -120,9 +120,8 @@ export class HttpPassthrough implements HttpEndpoint {
     const name = toolOf(frame);
     if (name === undefined) return this.#pass(exchange, client, frame);
     const connection = this.#rider.callerOf(client.connection, frame);
-    const beganAt = performance.now();
     const server = this.#options.upstream.name;
-    const call: OpenCall = { server, tool: name, requestId: frame.id, beganAt, connection, cancelled: false };
+    const call: OpenCall = { server, tool: name, requestId: frame.id, beganAt: performance.now(), connection, cancelled: false };
     client.open.set(frame.id, { kind: 'call', call, request: frame });
     response.once('close', () => {
       // If the stream ended regularly but without the answer, the client resumes the stream with a GET.
@@ -133,22 +132,24 @@ export class HttpPassthrough implements HttpEndpoint {
     this.#exchanges.set(frame, exchange);
     const meant = await this.#own.meant(frame, client.connection, name);
     if (meant !== undefined) {
-      const out = await answerOwn(this.#rider, frame, call, meant);
-      client.open.delete(frame.id);
-      return out === undefined ? void response.writeHead(202).end() : this.#say(response, client, out);
+      return answerOwn(this.#rider, frame, { call, tool: meant }, (out) => {
+        client.open.delete(frame.id);
+        this.#say(response, client, out);
+      });
     }
     const verdict = await this.#rider.before(connection, call);
     if (call.cancelled || verdict.kind === 'refuse') client.open.delete(frame.id);
     if (call.cancelled) {
       if (verdict.kind === 'refuse') verdict.delivery?.release('late');
-      return void response.writeHead(202).end();
+      return this.#say(response, client, undefined);
     }
-    if (verdict.kind === 'refuse') return this.#say(response, client, refusal(frame, verdict));
+    if (verdict.kind === 'refuse') return this.#say(response, client, leaving(refusal(frame, verdict)));
     return this.#pass(exchange, client, frame);
   }
 
-  /** Sends an answer that the gateway made. */
-  #say(response: ServerResponse, client: HttpClient, out: Outgoing): void {
+  /** Sends an answer that the gateway made. A cancelled call has none. */
+  #say(response: ServerResponse, client: HttpClient, out: Outgoing | undefined): void {
+    if (out === undefined) return void response.writeHead(202).end();
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': out.bytes.length });
     write(response, client, out, true);
   }
@@ -208,7 +209,7 @@ export class HttpPassthrough implements HttpEndpoint {
       const why = `The MCP server "${this.#options.upstream.name}" answered a different request.`;
       return refuse(response, 502, why, INTERNAL_ERROR, frame?.id);
     }
-    const out = (await this.#changed(kept, client)) ?? { bytes: kept.bytes };
+    const out = leaving((await this.#changed(kept, client)) ?? { bytes: kept.bytes });
     response.writeHead(upstream.statusCode ?? 200, { ...passed(upstream.headers), ...more, 'content-length': out.bytes.length });
     write(response, client, out, true);
   }
@@ -231,7 +232,7 @@ export class HttpPassthrough implements HttpEndpoint {
       for (const event of some) {
         const kept = event.data && sifted(frameOf(event.data), waits, this.#unasked);
         if (event.data !== undefined && kept === undefined) continue;
-        const out = kept && ((await this.#changed(kept, client)) ?? { bytes: kept.bytes });
+        const out = kept && leaving((await this.#changed(kept, client)) ?? { bytes: kept.bytes });
         if (out === undefined || out.bytes === event.data) response.write(withLf(event.raw));
         else write(response, client, { ...out, bytes: sseEvent(out.bytes, event) }, false);
         if (response.writableNeedDrain && !response.destroyed) await drained(response);
@@ -270,8 +271,7 @@ export class HttpPassthrough implements HttpEndpoint {
    * frame that answers no open request.
    */
   async #changed(frame: Frame, client: HttpClient | undefined): Promise<Outgoing | undefined> {
-    if (client === undefined) return undefined;
-    if (frame.kind !== 'success' && frame.kind !== 'failure') return undefined;
+    if (client === undefined || (frame.kind !== 'success' && frame.kind !== 'failure')) return undefined;
     const open: OpenRequest | undefined = client.open.get(frame.id);
     if (open === undefined) return undefined;
     const carries = frame.kind === 'success' && open.kind === 'call';

@@ -4,7 +4,7 @@ import type { Outgoing } from './riding/carry.ts';
 import { frameOf } from '../mcp/frames/frame.ts';
 import { GuardedRider } from './riding/guarded.ts';
 import { Relay } from './relay.ts';
-import { noRider, type Delivery, type Ride, type Rider, type Verdict } from './riding/rider.ts';
+import { noDelivery, noRider, type Delivery, type Ride, type Rider, type Verdict } from './riding/rider.ts';
 import { Settling } from './riding/settling.ts';
 import { Catalog } from './riding/tools.ts';
 import { proves } from '../../e2e/verifies.ts';
@@ -672,30 +672,24 @@ describe('own tools', () => {
   });
 });
 
-test('a cancel releases the answer of a tool of Earpiece that waits for an earlier answer', async () => {
-  proves('lease:cancelled-early');
-  const delivery = settled();
+test('the answer of a tool of Earpiece does not wait for the text of an earlier answer', async () => {
+  proves('gateway:order');
   let after: (ride: Ride) => void = () => {};
-  const { outs, fromClient, fromServer, relay } = given(
-    {
-      tools: () => [{ name: 'get_notifications' }],
-      after: () => new Promise((resolve) => (after = resolve)),
-      callTool: () => ({ result: { content: [] }, ...delivery }),
-    },
-    { wire: false },
-  );
+  const { client, fromClient, fromServer, relay } = given({
+    tools: () => [{ name: 'get_notifications' }],
+    after: () => new Promise((resolve) => (after = resolve)),
+    callTool: () => ({ result: { content: [] }, ...noDelivery }),
+  });
   fromClient('{"jsonrpc":"2.0","id":0,"method":"tools/list"}');
   fromServer('{"jsonrpc":"2.0","id":0,"result":{"tools":[]}}');
   fromClient(call('1'));
   fromServer(result('1'));
   fromClient(call('2', 'get_notifications'));
   await turn();
-  expect(outs).toHaveLength(1);
-  fromClient(cancel('2'));
+  expect(JSON.parse(client[1]!)).toMatchObject({ id: 2 });
   after({ kind: 'none' });
   await turn();
-  expect(delivery.said).toEqual(['cancelled']);
-  expect(outs.map(({ delivery: waits }) => waits)).toEqual([undefined, undefined, undefined]);
+  expect(client).toHaveLength(3);
   relay.close();
 });
 

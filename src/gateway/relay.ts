@@ -1,5 +1,5 @@
 import { Answering } from './answering.ts';
-import { answering, carry, type OpenCall, type Outgoing } from './riding/carry.ts';
+import { answering, carry, leaving, type OpenCall, type Outgoing } from './riding/carry.ts';
 import { resumedAt, progressIn } from './event-streams.ts';
 import { failing } from './failing.ts';
 import { Held } from './held.ts';
@@ -90,7 +90,7 @@ export class Relay {
     this.introduced = promise;
     this.#introduce = resolve;
     this.#unasked = new Unasked(options.server, options.report);
-    this.#clientLane = new Lane((out) => options.toClient(this.#answering.leaving(out)));
+    this.#clientLane = new Lane((out) => this.#leaves(out));
     this.#serverLane = new Lane((frame) => this.#deliver(frame));
     this.#own = new OwnTools(options.partOf ? undefined : options.rider, options.catalog, (params) =>
       this.#state === 'up' ? this.#questions.ask('tools/list', params) : Promise.resolve(undefined),
@@ -104,9 +104,10 @@ export class Relay {
       own: this.#own,
       open: this.#open,
       toServer: (frame) => this.#serverLane.push(frame),
+      // No server's frame must arrive before these answers. So they do not wait in the lane, where a newer text could pass them.
       toClient: (out, call) => {
         this.#answering.add(call);
-        this.#clientLane.push(out);
+        this.#leaves(out);
       },
     });
     const { holdMs = HOLD_MS, server } = options;
@@ -332,6 +333,10 @@ export class Relay {
 
   #pass(frame: Frame): void {
     this.#clientLane.push({ bytes: frame.bytes, frame });
+  }
+
+  #leaves(out: Outgoing): void {
+    this.#options.toClient(leaving(this.#answering.leaving(out)));
   }
 
   #deliver(frame: Frame): void {

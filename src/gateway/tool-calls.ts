@@ -126,9 +126,10 @@ export class ToolCalls {
   }
 
   async #answerOwn(frame: Request, call: OpenCall, tool: string): Promise<void> {
-    const out = await answerOwn(this.#options.rider, frame, call, tool);
-    this.#options.open.delete(frame.id);
-    if (out) this.#options.toClient(out, call);
+    await answerOwn(this.#options.rider, frame, { call, tool }, (out) => {
+      this.#options.open.delete(frame.id);
+      if (out) this.#options.toClient(out, call);
+    });
   }
 }
 

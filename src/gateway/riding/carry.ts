@@ -9,13 +9,15 @@ import { treatmentOf, type SchemaKind } from './tools.ts';
 
 /**
  * Bytes on their way to a client. `frame` is the parsed form of the bytes, if the bytes are unchanged. `delivery` is settled
- * after the bytes are written. `requestId` is the id of the answered request.
+ * after the bytes are written. `requestId` is the id of the answered request. `without` returns the answer without the text:
+ * see `leaving`.
  */
 export type Outgoing = {
   readonly bytes: Buffer;
   readonly frame?: Frame;
   readonly requestId?: string;
   readonly delivery?: Delivery;
+  readonly without?: () => Outgoing;
 };
 
 /** Makes the answer to the request of `frame`. `bytes` are the bytes of the frame or a changed copy. */
@@ -59,9 +61,24 @@ export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | 
       delivery.release('too_big');
       return unchanged();
     }
-    return { bytes: withRide(carrier, treatment, ride), requestId, delivery };
+    return { bytes: withRide(carrier, treatment, ride), requestId, delivery, without: unchanged };
   };
   return asked instanceof Promise ? asked.then(put) : put(asked);
+}
+
+/**
+ * Returns the answer to write. If a text that has left before shows a newer state of a notification in this answer, the delivery
+ * is released, and the result is the answer without its text. The caller must write the result at once, so that no other text
+ * leaves in between.
+ */
+export function leaving(out: Outgoing): Outgoing {
+  const { delivery, without } = out;
+  if (without !== undefined && delivery?.departure?.isOvertaken) {
+    delivery.release('late');
+    return without();
+  }
+  delivery?.departure?.leave();
+  return out;
 }
 
 function resultOf(call: OpenCall, carrier: Carrier): Result {

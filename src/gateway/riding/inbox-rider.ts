@@ -6,6 +6,7 @@ import { defined } from '../../core/defined.ts';
 import type { ReleasedRecord } from '../../core/records.ts';
 import { instructionsOf } from '../../core/views/wording.ts';
 import { isSignal, mayStillSend, sessionTokenOf, type Conversation, type Offer } from '../../inbox/index.ts';
+import { Departures, type Departure } from './departures.ts';
 import { answerText, fitsOn, GET_NOTIFICATIONS, readArguments } from './get-notifications.ts';
 import type { InboxRiderOptions } from './inbox-rider-options.ts';
 import type { Profile } from './profiles.ts';
@@ -103,13 +104,14 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     for (const event of (seat.client ?? seat).takeUntold()) tell(seat, event);
     return seat;
   };
-  const deliveryOf = (seat: Seat, offer: Offer | undefined): Delivery =>
+  const departures = new Departures();
+  const deliveryOf = (seat: Seat, offer: Offer | undefined, departure: Departure): Delivery =>
     offer === undefined
       ? noDelivery
-      : {
+      : departure.of({
           confirm: () => settle(seat.settling(offer.confirm())),
           release: (reason: ReleasedRecord['reason']) => settle(seat.settling(offer.release(reason))),
-        };
+        });
   /** Returns the start of the call, by the store's clock. The gate may be checked much later. */
   const begun = ({ beganAt }: Call): { readonly beganAt?: number } =>
     beganAt === undefined ? {} : { beganAt: inbox.store.now() - Math.round(performance.now() - beganAt) };
@@ -131,12 +133,14 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     // The call itself confirms the previous answer, so the notifications in that answer count as read.
     await seat.settled();
     const late = call.landed;
-    const refusal = await conversation.refuse({
-      on: nameOf(call),
-      ...begun(call),
-      known: (gate) => seat.gate.known(gate, call, conversation),
-      ...(late === undefined ? {} : { landed: () => landed(seat, late) }),
-    });
+    const { made: refusal, departure } = await departures.around(conversation.address, () =>
+      conversation.refuse({
+        on: nameOf(call),
+        ...begun(call),
+        known: (gate) => seat.gate.known(gate, call, conversation),
+        ...(late === undefined ? {} : { landed: () => landed(seat, late) }),
+      }),
+    );
     if (refusal === undefined) {
       seat.gate.down(call);
       return { kind: 'pass' };
@@ -146,7 +150,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       kind: 'refuse',
       text: refusal.text,
       meta: { 'earpiece/notifications': refusal.ids },
-      delivery: deliveryOf(seat, refusal.offer),
+      delivery: deliveryOf(seat, refusal.offer, departure),
     };
   };
   const after = async (seat: Seat, result: Result): Promise<Ride> => {
@@ -156,10 +160,12 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     const maxChars = result.maxChars - result.chars;
     if (policy.interrupt === 'after') {
       await seat.settled();
-      const refusal = await conversation.refuse({ on, made: true, ...begun(result) });
+      const { made: refusal, departure } = await departures.around(conversation.address, () =>
+        conversation.refuse({ on, made: true, ...begun(result) }),
+      );
       if (refusal !== undefined) {
         await conversation.withhold(on, result.raw());
-        return { kind: 'replace', text: refusal.text, delivery: deliveryOf(seat, refusal.offer) };
+        return { kind: 'replace', text: refusal.text, delivery: deliveryOf(seat, refusal.offer, departure) };
       }
     }
     return riding(seat, conversation, { on, tools: namesFor(seat.connection, result), maxChars });
@@ -179,12 +185,15 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     const missed = (names: readonly string[]): void => names.forEach((name) => seat.missed.add(name));
     const due = [...new Set([...tools, ...seat.missed])];
     seat.missed.clear();
-    const offer = await conversation
-      .offer({ at: 'tool_result', on, tools: due, ...defined({ maxChars }) })
+    const { made: offered, departure } = await departures
+      .around(conversation.address, async () => ({
+        offer: await conversation.offer({ at: 'tool_result', on, tools: due, ...defined({ maxChars }) }),
+      }))
       .catch((error: unknown) => {
         missed(due);
         throw error;
       });
+    const { offer } = offered;
     if (offer === undefined) return { kind: 'none' };
     const { leaseMs } = conversation.policy();
     const stands = async (result?: Result): Promise<boolean> => {
@@ -194,11 +203,13 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
         return true;
       }
       missed(due);
+      departure.end();
       await seat.settling(offer.release('late'));
       return false;
     };
-    const made = deliveryOf(seat, offer);
+    const made = deliveryOf(seat, offer, departure);
     const delivery: Delivery = {
+      departure,
       confirm: () => made.confirm(),
       release: (reason) => {
         if (reason === 'late') missed(due);
@@ -265,7 +276,32 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
         ...(ride.signal === undefined ? {} : { [SIGNAL]: ride.signal }),
       },
       ...ride.delivery,
+      again: () => ({ result, ...noDelivery }),
     };
+  };
+  const pulling = async (connection: Connection, call: OwnCall): Promise<OwnAnswer> => {
+    try {
+      const { markAsRead, token: given } = readArguments(call.args);
+      if (isSubagent(connection)) return { result: text(SUBAGENT_READS_NONE), ...noDelivery };
+      const seat = calledOn(connection);
+      const conversation = await speakerOf(inbox, seat, given);
+      // The agent has read the previous answer, so the notifications of that answer are not listed again.
+      await seat.settled();
+      // In an identified conversation, the client needs no token, and must not show the token to other programs.
+      const token = seat.bound ? {} : { session_token: await sessionTokenOf(inbox.store, conversation) };
+      const how = { token, ...(markAsRead ? { again: namesOn(connection)(call.tool) } : {}) };
+      const fits = fitsOn(connection.profile, how);
+      const { made: pulled, departure } = await departures.around(conversation.address, () =>
+        conversation.pull({ mark: markAsRead, ...defined({ fits }) }),
+      );
+      return {
+        result: text(answerText(pulled, how)),
+        ...deliveryOf(seat, pulled.offer, departure),
+        again: () => pulling(connection, call),
+      };
+    } catch (error) {
+      return { result: { ...text(messageOf(error)), isError: true }, ...noDelivery };
+    }
   };
 
   return {
@@ -279,22 +315,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       if (isTaskTool(call.tool)) return taskTool(connection, call);
       const box = options.boxes?.find(({ tools }) => tools.some(({ name }) => name === call.tool));
       if (box !== undefined) return boxedTool(connection, call, box);
-      try {
-        const { markAsRead, token: given } = readArguments(call.args);
-        if (isSubagent(connection)) return { result: text(SUBAGENT_READS_NONE), ...noDelivery };
-        const seat = calledOn(connection);
-        const conversation = await speakerOf(inbox, seat, given);
-        // The agent has read the previous answer, so the notifications of that answer are not listed again.
-        await seat.settled();
-        // In an identified conversation, the client needs no token, and must not show the token to other programs.
-        const token = seat.bound ? {} : { session_token: await sessionTokenOf(inbox.store, conversation) };
-        const how = { token, ...(markAsRead ? { again: namesOn(connection)(call.tool) } : {}) };
-        const fits = fitsOn(connection.profile, how);
-        const pulled = await conversation.pull({ mark: markAsRead, ...defined({ fits }) });
-        return { result: text(answerText(pulled, how)), ...deliveryOf(seat, pulled.offer) };
-      } catch (error) {
-        return { result: { ...text(messageOf(error)), isError: true }, ...noDelivery };
-      }
+      return pulling(connection, call);
     },
 
     before(connection: Connection, call: Call): Awaitable<Verdict> {

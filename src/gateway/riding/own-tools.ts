@@ -95,20 +95,28 @@ export class OwnTools {
   }
 }
 
-/** Calls one of the gateway's own tools and returns the answer, or undefined if the client has cancelled the call. */
+/**
+ * Calls one of the gateway's own tools and sends the answer, or undefined if the client has cancelled the call. An answer that is
+ * overtaken is released and made again. `send` must write the answer at once, so that no other text leaves in between.
+ */
 export async function answerOwn(
   rider: GuardedRider,
   request: Request,
-  call: OpenCall,
-  tool: string,
-): Promise<Outgoing | undefined> {
+  { call, tool }: { readonly call: OpenCall; readonly tool: string },
+  send: (out: Outgoing | undefined) => void,
+): Promise<void> {
   const at = param(request, 'arguments');
   const args = at ? parsed(request.bytes, at) : {};
-  const answer = await rider.callTool(call.connection, { tool, args, requestId: request.id });
+  let answer = await rider.callTool(call.connection, { tool, args, requestId: request.id });
+  while (!call.cancelled && answer.again !== undefined && answer.departure?.isOvertaken) {
+    answer.release('late');
+    answer = await answer.again();
+  }
   if (call.cancelled) {
     answer.release('cancelled');
-    return undefined;
+    return send(undefined);
   }
+  answer.departure?.leave();
   const result = isStateless(request) ? { resultType: 'complete', ...answer.result } : answer.result;
-  return { bytes: resultFrame(request.id, result), requestId: request.id, delivery: answer };
+  send({ bytes: resultFrame(request.id, result), requestId: request.id, delivery: answer });
 }

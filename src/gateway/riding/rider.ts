@@ -175,11 +175,23 @@ export type Ride =
  * calls `release` if the client cancels the call before that (see `Settling`). The gateway also calls `release` if the bytes do
  * not fit or do not arrive, or if the text comes too late and no later result carries it. Neither method may throw or block.
  */
-export type Delivery = { confirm(): void; release(reason: ReleaseReason): void };
+export type Delivery = {
+  confirm(): void;
+  release(reason: ReleaseReason): void;
+  /** Missing if the text shows no notification. */
+  readonly departure?: Departing;
+};
+
+/**
+ * A text on its way to the client. `isOvertaken`: whether a text that has left shows a newer state of one of its notifications.
+ * The gateway calls `leave` just before it writes the text.
+ */
+export type Departing = { readonly isOvertaken: boolean; leave(): void };
 
 export type ReleaseReason = 'cancelled' | 'write_error' | 'too_big' | 'late' | 'client_died';
 
-export type OwnAnswer = Delivery & { readonly result: CallToolResult };
+/** `again` returns the answer to send if this answer is overtaken (see `Departure`). Called after `release`. Must not reject. */
+export type OwnAnswer = Delivery & { readonly result: CallToolResult; readonly again?: () => Awaitable<OwnAnswer> };
 
 /** MCP's CallToolResult, which may have more fields. */
 export type CallToolResult = { readonly content: readonly object[]; readonly isError?: boolean } & Readonly<

@@ -73,9 +73,10 @@ export class SharedCatalog {
       cancelled: false,
     };
     this.#calls.set(frame.id, call);
-    const out = await answerOwn(this.#options.rider, frame, call, own);
-    this.#calls.delete(frame.id);
-    if (out) this.#options.toClient(out);
+    await answerOwn(this.#options.rider, frame, { call, tool: own }, (out) => {
+      this.#calls.delete(frame.id);
+      if (out) this.#options.toClient(out);
+    });
   }
 
   #ownTools(): readonly OwnTool[] {

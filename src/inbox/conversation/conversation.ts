@@ -202,7 +202,11 @@ export class Conversation {
       }
       if (record === undefined) return undefined;
       fault('offer.appended');
-      return offerOf(lessee, record, { confirmed: () => this.#contact.carried(explains) });
+      const shown = new Set([...ids, ...summarizes]);
+      return offerOf(lessee, record, {
+        items: items.filter((item) => shown.has(item.id)),
+        confirmed: () => this.#contact.carried(explains),
+      });
     }
     await claim.drop();
     return undefined;

@@ -212,7 +212,9 @@ export class Gate {
         text,
         ids,
         repeated: lease === undefined,
-        ...(lease ? { offer: offerOf(lessee, lease, { confirmed: () => this.#parts.contact.carried(explains) }) } : {}),
+        ...(lease
+          ? { offer: offerOf(lessee, lease, { items: gate, confirmed: () => this.#parts.contact.carried(explains) }) }
+          : {}),
       };
     }
     const up = await this.up();

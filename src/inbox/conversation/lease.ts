@@ -8,7 +8,7 @@ import { defined } from '../../core/defined.ts';
 import { fault } from '../../core/faults.ts';
 import type { Item } from '../../core/items.ts';
 import type { Json } from '../../core/json.ts';
-import type { NotificationId } from '../../core/notification.ts';
+import { stateKeyOf, type NotificationId } from '../../core/notification.ts';
 import type { CarrierId, ContactPoint, Draft, OfferedRecord, ReleasedRecord, SentView } from '../../core/records.ts';
 import type { Context } from '../context.ts';
 import { policyOf, type Recipient } from './recipient.ts';
@@ -17,6 +17,8 @@ export type Offer = {
   readonly carrier: CarrierId;
   readonly view: SentView;
   readonly ids: readonly NotificationId[];
+  /** The states that the text shows or counts (see `stateKeyOf`), each with the position of its newest notification. */
+  readonly states: ReadonlyMap<string, number>;
   /**
    * Records that the carrier was sent. Returns `late` if the lease was released before, or if its notifications ended in another
    * way. If another process ended the lease, the record is still written, and closes only notifications that no newer offer
@@ -78,9 +80,10 @@ export const leaseOf = (
 
 /**
  * The additional effects of a confirmation. The items in `reads` are marked as read by `by`. With `takesWithheld`, the withheld
- * results are removed. `confirmed` is called last.
+ * results are removed. `confirmed` is called last. `items`: the items that the text shows or counts.
  */
 export type OnConfirm = {
+  readonly items: readonly Item[];
   readonly reads?: readonly Item[];
   readonly by?: string;
   readonly takesWithheld?: boolean;
@@ -98,6 +101,7 @@ export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on:
     carrier,
     view: record.view,
     ids: record.ids,
+    states: statesOf(on.items),
     confirm: async () => {
       fault('confirm.before');
       if (done !== undefined) return done === 'confirmed' ? 'confirmed' : 'late';
@@ -136,6 +140,15 @@ export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on:
         await context.store.append(log, [{ type: 'carrier_released', conversation: id, carrier, reason: 'unproven' }]);
     },
   };
+}
+
+function statesOf(items: readonly Item[]): ReadonlyMap<string, number> {
+  const states = new Map<string, number>();
+  for (const { notification, seq } of items) {
+    const state = stateKeyOf(notification);
+    if (state !== undefined) states.set(state, Math.max(seq, states.get(state) ?? seq));
+  }
+  return states;
 }
 
 /**

@@ -127,6 +127,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
     return answer(
       shownBefore,
       offerOf(lessee, record, {
+        items,
         reads: items.filter((item) => !item.read),
         by: readerOf(recipient),
         takesWithheld: withheld.length > 0,

@@ -395,7 +395,7 @@ export const REQUIREMENTS = {
   'plan:relevance': { behaviour: 'Expired, withdrawn and already known notifications are not delivered.' },
   'plan:supersede': {
     behaviour:
-      'If several states have one key, only the newest is delivered. Only the same person or agent replaces the notification of a person or of an agent.',
+      'If several states of one key are due, only the newest is delivered. A newer state replaces a state that waits for a time or a number of turns at once, and any other state when the newer state is due. Only the same person or agent replaces the notification of a person or of an agent.',
   },
   'plan:moment': {
     behaviour:
@@ -526,7 +526,7 @@ export const REQUIREMENTS = {
   },
   'gate:superseded': {
     behaviour:
-      'An interrupt with `supersede` holds no gate up if a newer state of its key replaces the interrupt before its delivery. A delivered interrupt holds its gate up until the agent has read the interrupt.',
+      'An interrupt with `supersede` holds no gate up if a newer state of its key is due and replaces the interrupt before its delivery. A delivered interrupt holds its gate up until the agent has read the interrupt.',
   },
   'gate:withdrawn': {
     behaviour: 'The withdrawal of a delivered interrupt lowers its gate. The command says so and exits with 0.',

@@ -44,6 +44,26 @@ it('the inbox still lists the pause of a person after somebody else has sent a n
   expect((await shell.json(['inbox', 'coder'])).map(({ id }) => id)).toEqual(['noise', 'pause']);
 });
 
+it.each(['in:1h', 'after:deploy', 'turns:3', 'turn_start'])(
+  'a critical notification is delivered although a newer state waits (%s) and is then withdrawn',
+  async (deliver) => {
+    proves('plan:supersede', 'gate:superseded', 'cli:inbox');
+    await using shell = new Shell();
+    const ear = await shell.open();
+    const state = ['send', '--to', 'coder', '--key', 'prod', '--supersede'];
+    await shell.says([...state, '--id', 'down', '--level', 'critical', 'PROD DOWN']);
+    await shell.says([...state, '--id', 'later', '--deliver', deliver, 'prod was up']);
+    expect((await shell.json(['inbox', 'coder'])).map(({ id }) => id)).toEqual(['later', 'down']);
+    expect(await ear.gates(logKey('shop', 'coder'))).toMatchObject([{ id: 'down' }]);
+    const conversation = ear.conversation('shop/coder#main');
+    const offer = await conversation.offer({ at: 'tool_result' });
+    expect(offer?.view.text).toContain('PROD DOWN');
+    await offer?.release('cancelled');
+    await shell.says(['withdraw', 'later']);
+    expect((await conversation.refuse({ on: 'deploy' }))?.text).toContain('PROD DOWN');
+  },
+);
+
 it('the inbox does not list a notification that has expired, before a sweep closes it', async () => {
   await using shell = new Shell();
   const ear = await shell.open();

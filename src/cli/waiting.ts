@@ -3,9 +3,10 @@
  * subscribers.
  */
 import { splitLog, type LogKey } from '../core/address.ts';
-import { filterOf, type Mute } from '../core/filter.ts';
+import { filterOf, type FilterCause, type Mute } from '../core/filter.ts';
 import { isOnlyCounted, type Item } from '../core/items.ts';
-import { lineAlone } from '../core/make-plan.ts';
+import { lineAlone, NO_FACTS, notDueBecause, type Facts } from '../core/make-plan.ts';
+import { isScheduled } from '../core/moments.ts';
 import { stateKeyOf } from '../core/notification.ts';
 import type { UserInbox } from '../user-inbox.ts';
 
@@ -15,32 +16,53 @@ export type Waiting = { readonly log: LogKey; readonly item: Item };
  * Drops each state that a newer state replaces (see `stateKeyOf`), because the plan closes such a state as superseded. `found` is
  * newest first.
  */
-export async function* withoutSuperseded(found: AsyncIterable<Waiting>): AsyncIterable<Waiting> {
-  const seen = new Set<string>();
+export async function* withoutSuperseded(ear: UserInbox, found: AsyncIterable<Waiting>): AsyncIterable<Waiting> {
+  const filteredIn = filtersOf(ear);
+  const newer = new Map<string, Set<Wait>>();
   for await (const one of found) {
     const { log, item } = one;
-    const state = stateKeyOf(item.notification);
+    const { notification } = item;
+    const state = stateKeyOf(notification);
     if (state !== undefined && (item.state === 'open' || isOnlyCounted(item))) {
-      const name = `${log}\n${item.audience}\n${state}`;
-      if (seen.has(name)) continue;
-      seen.add(name);
+      const nameFor = (purpose: string): string => [log, item.audience, purpose, state].join('\n');
+      const { purpose = '' } = notification;
+      const wait = isOnlyCounted(item) ? 'none' : waitOf(ear, one);
+      const before = new Set([...(newer.get(nameFor('')) ?? []), ...(newer.get(nameFor(purpose)) ?? [])]);
+      if (before.has('none') || (wait !== 'none' && before.has('point')) || (isScheduled(notification) && before.size > 0))
+        continue;
+      if ((await filteredIn(one)) === undefined) newer.set(nameFor(purpose), before.add(wait));
     }
     yield one;
   }
 }
 
+/** `point`: the item waits for a contact point, a tool or a turn. `time`: the item waits for a time. */
+type Wait = 'none' | 'point' | 'time';
+
+function waitOf(ear: UserInbox, { log, item }: Waiting): Wait {
+  const policy = ear.policies.policy(splitLog(log).project);
+  const isDue = (facts: Facts): boolean => notDueBecause(item, 'tool_result', policy, facts, ear.store.now()) === undefined;
+  return isDue(NO_FACTS) ? 'none' : isDue({ ...NO_FACTS, onDemand: true }) ? 'point' : 'time';
+}
+
 /**
- * Makes a function that returns whether a mute currently keeps an open item from the model. Mutes are read once for each agent.
+ * Makes a function that returns why a setting or a mute currently keeps an open item from the model. Mutes are read once for each
+ * agent.
  */
-export function mutedOf(ear: UserInbox): (one: Waiting) => Promise<boolean> {
+function filtersOf(ear: UserInbox): (one: Waiting) => Promise<FilterCause | undefined> {
   const mutes = new Map<LogKey, Promise<readonly Mute[]>>();
   return async ({ log, item }) => {
-    if (item.state !== 'open') return false;
+    if (item.state !== 'open') return undefined;
     let known = mutes.get(log);
     if (known === undefined) mutes.set(log, (known = ear.mutes(log)));
-    const policy = ear.policies.policy(splitLog(log).project);
-    return filterOf(item.notification, policy, await known, ear.store.now())?.kind === 'mute';
+    return filterOf(item.notification, ear.policies.policy(splitLog(log).project), await known, ear.store.now());
   };
+}
+
+/** Makes a function that returns whether a mute currently keeps an open item from the model. */
+export function mutedOf(ear: UserInbox): (one: Waiting) => Promise<boolean> {
+  const filteredIn = filtersOf(ear);
+  return async (one) => (await filteredIn(one))?.kind === 'mute';
 }
 
 /**

@@ -304,6 +304,57 @@ const CASES: readonly Case[] = [
     expected: { ci: 'take', x1: 'close:superseded', y: 'take', x2: 'take' },
   },
   {
+    name: 'supersede: a newer state replaces no older state before the newer state is due',
+    given: [
+      { id: 'a', message: 'down', level: 'critical', key: 'k', supersede: true },
+      { id: 'b', message: 'up', key: 'k', supersede: true, deliver: { at: NOW + 1 } },
+      { id: 'c', message: 'runs', key: 'k2', supersede: true },
+      { id: 'd', message: 'ended', key: 'k2', supersede: true, deliver: 'turn_start' },
+      { id: 'e', message: 'red', key: 'k3', supersede: true },
+      { id: 'f', message: 'green', key: 'k3', supersede: true },
+      { id: 'g', message: 'gone', key: 'k3', supersede: true, deliver: { afterTurns: 1 } },
+    ],
+    facts: { points: ['tool_result', 'turn_start'] },
+    expected: {
+      a: 'take',
+      b: 'keep:moment',
+      c: 'take',
+      d: 'keep:moment',
+      e: 'close:superseded',
+      f: 'take',
+      g: 'keep:moment',
+    },
+  },
+  {
+    name: 'supersede: a newer state replaces a scheduled state at once',
+    given: [
+      { id: 'a', message: 'at ten', key: 'k', supersede: true, deliver: { at: NOW - 1 } },
+      { id: 'b', message: 'at eleven', key: 'k', supersede: true, deliver: { at: NOW + 1 } },
+      { id: 'c', message: 'in a turn', key: 'k2', supersede: true, deliver: { afterTurns: 1 } },
+      { id: 'd', message: 'at noon', key: 'k2', supersede: true, deliver: { at: NOW + 2 } },
+      { id: 'e', message: 'later', key: 'k3', supersede: true, deliver: { at: NOW + 2 } },
+      { id: 'f', message: 'now', key: 'k3', supersede: true },
+    ],
+    facts: { turnsSince: { c: 1 } },
+    expected: {
+      a: 'close:superseded',
+      b: 'keep:moment',
+      c: 'close:superseded',
+      d: 'keep:moment',
+      e: 'close:superseded',
+      f: 'take',
+    },
+  },
+  {
+    name: 'supersede: in a pull, a newer state waits for no contact point, tool or turn',
+    given: [
+      { id: 'a', message: 'down', key: 'k', supersede: true },
+      { id: 'b', message: 'up', key: 'k', supersede: true, deliver: 'turn_start' },
+    ],
+    facts: { onDemand: true, points: ['tool_result', 'turn_start'] },
+    expected: { a: 'close:superseded', b: 'take' },
+  },
+  {
     name: 'supersede: a notification without supersede is not replaced',
     given: [
       { id: 'a', message: 'down', key: 'k' },

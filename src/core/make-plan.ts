@@ -20,7 +20,7 @@ import {
   type Subscribed,
 } from './notification.ts';
 import { isTold, kindRead, tellerOf } from './teller.ts';
-import { AFTER_A_TOOL, hasOneOf, isDueAt } from './moments.ts';
+import { AFTER_A_TOOL, hasOneOf, isDueAt, isScheduled } from './moments.ts';
 import { isRepeated, lineName, type Decision, type Grouped, type Line, type Plan, type Rest, type Said } from './plan.ts';
 import type { Policy } from './policy.ts';
 import type { ContactPoint } from './records.ts';
@@ -52,6 +52,8 @@ export type Facts = {
    * clock.
    */
   readonly clockAlone?: true;
+  /** True for a pull: nothing waits for a contact point, a tool or a turn. */
+  readonly onDemand?: true;
   /** The tools whose results this carrier holds or directly follows. */
   readonly tools?: readonly string[];
   /**
@@ -103,14 +105,17 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
   });
 
   const newest = new Map<string, Item>();
+  const newestDue = new Map<string, Item>();
   for (const item of passing) {
     const state = stateKeyOf(item.notification);
-    if (state !== undefined) newest.set(state, item);
+    if (state === undefined) continue;
+    newest.set(state, item);
+    if (notDueBecause(item, point, policy, facts, now) === undefined) newestDue.set(state, item);
   }
   const current = passing.filter((item) => {
     const state = stateKeyOf(item.notification);
-    const last = state === undefined ? undefined : newest.get(state);
-    const newer = last === item ? facts.overtaken?.[item.id] : last?.id;
+    const last = state === undefined ? undefined : (isScheduled(item.notification) ? newest : newestDue).get(state);
+    const newer = last !== undefined && last.seq > item.seq ? last.id : facts.overtaken?.[item.id];
     return newer === undefined || close(item, 'supersede', 'superseded', `${newer} is newer with key ${item.notification.key}`);
   });
 
@@ -134,12 +139,14 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
   return budget(lines.toSorted(byUrgency), { policy, decisions, saidAll: facts.saidAll ?? false, unlisted, counted });
 }
 
-function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: Facts, now: number): string | undefined {
+/** Returns the reason why the item waits for a later carrier. Undefined if the item is due. */
+export function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: Facts, now: number): string | undefined {
   const { deliver = 'next', level } = item.notification;
   const { sighted } = facts;
   if (level === 'critical' || isInterrupt(item.notification)) return undefined;
   if (typeof deliver === 'object') {
     if ('at' in deliver) return isDue(deliver.at, item, { now, sighted }) ? undefined : `waits until ${timeText(deliver.at)}`;
+    if (facts.onDemand) return undefined;
     if ('afterTool' in deliver) {
       if (AFTER_A_TOOL.includes(point) && facts.tools?.includes(deliver.afterTool)) return undefined;
       if (!hasOneOf(facts.points, AFTER_A_TOOL) || waitedMs(item, { now, sighted }) >= policy.maxDeferMs) return undefined;
@@ -149,7 +156,7 @@ function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: F
     if (since >= deliver.afterTurns || !hasOneOf(facts.points, ['turn_start'])) return undefined;
     return `waits for ${deliver.afterTurns} ${deliver.afterTurns === 1 ? 'turn' : 'turns'} (begun so far: ${since})`;
   }
-  if (isDueAt(deliver, point, facts.points)) return undefined;
+  if (facts.onDemand || isDueAt(deliver, point, facts.points)) return undefined;
   if (waitedMs(item, { now, sighted }) >= policy.maxDeferMs) return undefined;
   return `waits for ${deliver}`;
 }

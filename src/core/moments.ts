@@ -1,5 +1,5 @@
 /** The contact points at which each moment is due, at a host that may lack some of them. */
-import type { Deliver } from './notification.ts';
+import { isInterrupt, type Deliver, type Notification } from './notification.ts';
 import type { ContactPoint } from './records.ts';
 
 export const AFTER_A_TOOL: readonly ContactPoint[] = ['tool_result', 'tool_batch_end'];
@@ -36,3 +36,13 @@ export function isDueAt(moment: Moment, point: ContactPoint, points: readonly Co
 /** Whether the host has one of these contact points. True if the host's contact points are unknown. */
 export const hasOneOf = (points: readonly ContactPoint[], some: readonly ContactPoint[]): boolean =>
   points.length === 0 || some.some((point) => points.includes(point));
+
+/**
+ * Whether the notification was queued for a later time or turn. A newer state replaces such a state at once. It replaces any other
+ * state only when the newer state is due, so that the older state is not lost if the newer state ends before its time.
+ */
+export const isScheduled = (notification: Notification): boolean => {
+  const { deliver, level } = notification;
+  if (typeof deliver !== 'object' || level === 'critical' || isInterrupt(notification)) return false;
+  return 'at' in deliver || 'afterTurns' in deliver;
+};

@@ -325,6 +325,43 @@ describe('a loop', () => {
     expect((await coder.userMessage('go on')).text).toContain('for the next turn');
   });
 
+  it('a newer state replaces an interrupt when the newer state is due, and not if it ends before', async () => {
+    proves('plan:supersede', 'gate:superseded');
+    const state = { key: 'prod', supersede: true } as const;
+    const later = {
+      ...state,
+      id: 'later',
+      message: 'prod was up',
+      deliver: { at: now + 60_000 },
+      expiresAt: now + 60_000,
+    } as const;
+    await ear.queue('coder', { ...state, message: 'PROD DOWN', level: 'critical' });
+    await ear.queue('coder', later);
+    await (await coder.offer({ at: 'tool_result', maxChars: 1 }))?.confirm();
+    now += 60_000;
+    expect((await coder.refuse('deploy'))?.text).toContain('PROD DOWN');
+    await ear.queue('coder', {
+      ...later,
+      id: 'test',
+      key: 'test',
+      message: 'test failed',
+      expiresAt: now + 60_000,
+      deliver: 'next',
+    });
+    await ear.queue('coder', {
+      ...later,
+      id: 'fixed',
+      key: 'test',
+      message: 'test passed',
+      expiresAt: now + 60_000,
+      deliver: { at: now + 1 },
+    });
+    now += 1;
+    const text = (await coder.offer({ at: 'tool_result' }))?.text;
+    expect(text).toContain('test passed');
+    expect(text).not.toContain('test failed');
+  });
+
   it('an offer is leased until it is settled', async () => {
     const { id } = await ear.queue('coder', { message: 'x' });
     const first = await coder.offer();

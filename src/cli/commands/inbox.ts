@@ -132,7 +132,7 @@ const MOST_ROWS = 200;
 async function list(ear: UserInbox, address: string | undefined, options: Options): Promise<void> {
   const scope = scopeFrom(ear, address, options.all ?? false);
   const only = defined({ conversation: scope.conversation });
-  const found = withoutSuperseded(waitingIn(ear.store, await logsIn(ear, scope), only));
+  const found = withoutSuperseded(ear, waitingIn(ear.store, await logsIn(ear, scope), only));
   await tell(found, whereOf(ear, address, options), ear.store.now(), options, {
     words: (rows) => wordsOf(ear, rows),
     muted: mutedOf(ear),

@@ -78,7 +78,7 @@ export function send(command: CommandLine, answer: Answer): void {
     .option('--key <key>', 'notifications with the same key are counted together')
     .option(
       '--supersede',
-      'with --key: the notification replaces older ones of the key that the same sender also sent with --supersede',
+      'with --key: the notification, when due, replaces older ones of the key that the same sender also sent with --supersede',
     )
     .option('--data <json>', 'JSON that the agent reads after the message')
     .addOption(choice('--action <action>', ACTIONS, 'the request to the agent; cancel and pause are interrupts'))

@@ -1,6 +1,7 @@
 /** Composes one carrier. The plan decides which open items of a conversation the carrier takes, and the view frames them. */
 import type { ConversationId } from '../../core/address.ts';
 import { countsOf } from '../../core/counts.ts';
+import { defined } from '../../core/defined.ts';
 import type { Item } from '../../core/items.ts';
 import { plan } from '../../core/make-plan.ts';
 import type { NotificationId } from '../../core/notification.ts';
@@ -36,6 +37,8 @@ export type Composing = CarryOptions & {
   readonly dry?: boolean;
   /** The claims of earlier attempts. */
   readonly claim?: Claim;
+  /** Whether the model asks for the notifications, so that nothing waits for a contact point, a tool or a turn. */
+  readonly onDemand?: true;
   /** Items that were only counted in a summary. The plan decides about these items too, as if they were open. */
   readonly counted?: readonly Item[];
 };
@@ -53,7 +56,7 @@ const NOTHING: Composed = {
 
 export async function compose(
   { recipient, contact, frames }: Parts,
-  { leased, decidesOnly = false, dry = false, claim, counted = [], ...options }: Composing,
+  { leased, decidesOnly = false, dry = false, claim, onDemand, counted = [], ...options }: Composing,
 ): Promise<Composed> {
   const open = await openItems({ recipient, contact }, claim);
   const items = counted.length === 0 ? open : asOpen(open, counted);
@@ -62,7 +65,7 @@ export async function compose(
   const { id } = recipient;
   const policy = policyOf(recipient);
   const now = recipient.context.store.now();
-  const facts = await factsFor({ recipient, contact }, items, { ...options, dry });
+  const facts = { ...(await factsFor({ recipient, contact }, items, { ...options, dry })), ...defined({ onDemand }) };
   const format = formatOf(recipient);
   // In a transcript of another program, a signal view takes no notifications: the view only says that notifications wait, and the
   // model pulls them.

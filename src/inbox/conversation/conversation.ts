@@ -17,6 +17,7 @@ import type { Presence, PresenceUpdate } from '../../core/ports.ts';
 import {
   recorded,
   type ChatRequestRecord,
+  type ClosedRecord,
   type ContactPoint,
   type Draft,
   type SentView,
@@ -193,7 +194,8 @@ export class Conversation {
       const fits = view !== undefined && size(view.text) <= maxChars;
       if (fits) fault('offer.planned');
       const record = fits ? leaseOf(lessee, { at, on, view, ids, summarizes, counts, facts }) : undefined;
-      const drafts = [...claim.releases(), ...closings, ...(record === undefined ? [] : [record])];
+      const closes = view === undefined || fits ? closings : withoutNewer(closings);
+      const drafts = [...claim.releases(), ...closes, ...(record === undefined ? [] : [record])];
       if (drafts.length === 0) return undefined;
       const appended = await this.inbox.store.append(this.log, drafts);
       if (appended.kind !== 'appended') {
@@ -219,7 +221,8 @@ export class Conversation {
     const waiting = items.some((item) =>
       decisions.some((d) => d.id === item.id && d.kind !== 'close' && d.step !== 'moment' && d.step !== 'relevance'),
     );
-    if (closings.length > 0) await this.inbox.store.append(this.log, closings);
+    const closes = withoutNewer(closings);
+    if (closes.length > 0) await this.inbox.store.append(this.log, closes);
     const format = formatOf(this.#recipient) === 'signal_ja' ? 'signal_ja' : 'signal_en';
     const pulls = pullName(this.#recipient) || undefined;
     // An interrupt may be closed as delivered although no refusal has shown its message, so the gate is checked too.
@@ -291,6 +294,13 @@ export class Conversation {
     return compose(this.#parts, composing);
   }
 }
+
+/**
+ * Drops the closings that depend on a newer state, because no carrier takes the newer state now. If the newer state then ends,
+ * the older state is delivered.
+ */
+const withoutNewer = (closings: readonly ClosedRecord[]): readonly ClosedRecord[] =>
+  closings.filter(({ outcome }) => outcome !== 'superseded');
 
 /** Returns the fields of a carrier's record that hold its notifications. */
 function loadOf(

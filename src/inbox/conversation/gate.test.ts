@@ -144,6 +144,9 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       ['the newer state has expired', { expiresAt: 1_700_000_000_001 }, 2],
       ['the newer state is of another sender', { origin: { person: 'Ann' } }, 0],
       ['the newer state is for another purpose', { purpose: 'chat' }, 0],
+      ['the newer state waits for a time', { deliver: { at: 1_700_000_600_000 } }, 0],
+      ['the newer state waits for the next turn', { deliver: 'turn_start' }, 0],
+      ['the newer state waits for a number of turns', { deliver: { afterTurns: 2 } }, 0],
     ] as const)('stays up if %s', async (_, newer, later) => {
       proves('gate:superseded');
       await inbox.queue('shop/coder', down);
@@ -151,6 +154,54 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       now += later;
       expect(await gates()).toEqual(['down']);
       expect(await call(talk(inbox, { pulls: true, purpose: 'task' }))).toContain('PROD DOWN');
+    });
+
+    it('is held up until the newer state is due, and an interrupt whose newer state has ended before is delivered', async () => {
+      proves('gate:superseded', 'plan:supersede');
+      await inbox.queue('shop/coder', down);
+      await inbox.queue('shop/coder', { ...state, id: 'later', message: 'prod was up', deliver: { at: now + 60_000 } });
+      const offer = await talk().offer({ at: 'tool_result' });
+      expect(offer?.view.text).toContain('PROD DOWN');
+      expect(offer?.view.text).not.toContain('prod was up');
+      await offer?.release('cancelled');
+      await inbox.withdraw(LOG, { id: 'later' }, { by: 'ann', reason: 'wrong' });
+      expect(await call()).toContain('PROD DOWN');
+    });
+
+    it('is lowered when the newer state is due', async () => {
+      proves('gate:superseded');
+      await inbox.queue('shop/coder', down);
+      await inbox.queue('shop/coder', { ...state, id: 'later', message: 'prod was up', deliver: { at: now + 60_000 } });
+      expect(await gates()).toEqual(['down']);
+      now += 60_000;
+      expect(await gates()).toEqual([]);
+      expect(await call()).toBeUndefined();
+      const offer = await talk().offer({ at: 'tool_result' });
+      expect(offer?.view.text).toContain('prod was up');
+      expect(offer?.view.text).not.toContain('PROD DOWN');
+    });
+
+    it.each(['a signal view', 'a carrier without room'])(
+      '%s closes no interrupt for a newer state that it does not show',
+      async (how) => {
+        proves('gate:superseded');
+        await inbox.queue('shop/coder', down);
+        await inbox.queue('shop/coder', { ...state, id: 'up', message: 'prod is up again', expiresAt: now + 1_000 });
+        if (how === 'a signal view') await talk(inbox, { view: 'signal_en', pulls: true }).signal({ at: 'tool_result' });
+        else expect(await talk().offer({ at: 'tool_result', maxChars: 1 })).toBeUndefined();
+        now += 1_000;
+        expect(await call()).toContain('PROD DOWN');
+      },
+    );
+
+    it('a pull shows a newer state that waits for the next turn, and not the interrupt that it replaces', async () => {
+      proves('gate:superseded');
+      await inbox.queue('shop/coder', down);
+      await inbox.queue('shop/coder', { ...state, id: 'up', message: 'prod is up again', deliver: 'turn_start' });
+      const { notifications, offer } = await talk(inbox, { pulls: true }).pull({ mark: true });
+      expect(notifications.map(({ id }) => id)).toEqual(['up']);
+      await offer?.confirm();
+      expect(await gates()).toEqual([]);
     });
 
     it('stays up for a delivered interrupt until the agent has read it, although a newer state waits', async () => {

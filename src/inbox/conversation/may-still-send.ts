@@ -1,8 +1,10 @@
 import { isExpired } from '../../core/clocks.ts';
-import { isFor } from '../../core/items.ts';
+import { isFor, type Item } from '../../core/items.ts';
+import { NO_FACTS } from '../../core/make-plan.ts';
+import { isScheduled } from '../../core/moments.ts';
 import type { Conversation } from './conversation.ts';
 import type { Offer } from './lease.ts';
-import { newerStates, replaces } from './overtaken.ts';
+import { isNews, newerStates, replaces } from './overtaken.ts';
 
 /**
  * Whether a text that was not sent in time may be sent now. This carrier must still hold all notifications of the text. No
@@ -17,9 +19,10 @@ export async function mayStillSend(conversation: Conversation, { carrier, ids }:
   const isHeld = (each: string): boolean => items.some((item) => item.id === each);
   if (!ids.every(isHeld)) return false;
   if (items.some((item) => item.state !== 'offered' || (item.until ?? 0) <= now || isExpired(item, now))) return false;
-  const newer = (await newerStates(store, log, items)).filter(
-    (item) => isFor(item, id, undefined) && item.outcome !== 'withdrawn',
-  );
-  if (items.some((item) => newer.some((each) => replaces(each, item)))) return false;
+  const newer = (await newerStates(store, log, items)).filter((item) => isFor(item, id, undefined));
+  const facts = { ...NO_FACTS, points: conversation.options.points ?? [] };
+  const counts = (each: Item, item: Item): boolean =>
+    (each.state === 'open' && isScheduled(item.notification)) || isNews(each, { facts, policy: conversation.policy(), now });
+  if (items.some((item) => newer.some((each) => replaces(each, item) && counts(each, item)))) return false;
   return (await conversation.gate()).length === 0;
 }

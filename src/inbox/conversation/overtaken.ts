@@ -1,8 +1,8 @@
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
-import { filteredBecause, type Mute } from '../../core/filter.ts';
+import { filteredBecause } from '../../core/filter.ts';
 import { ANYONE, holderOf, isFor, type Item } from '../../core/items.ts';
-import type { Facts } from '../../core/make-plan.ts';
+import { notDueBecause, type Facts } from '../../core/make-plan.ts';
 import { isInterrupt, stateKeyOf, type NotificationId } from '../../core/notification.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { Store } from '../../core/ports.ts';
@@ -56,17 +56,15 @@ export async function supersededOf(
   { store }: Context,
   log: LogKey,
   gates: readonly Item[],
-  { reader, policy, mutes, now }: Deciding,
+  { reader, facts, policy, now }: Deciding,
 ): Promise<ReadonlySet<Item>> {
   const open = gates.filter((item) => item.state === 'open' && stateKeyOf(item.notification) !== undefined);
   if (open.length === 0) return new Set();
-  const counts = (item: Item): boolean =>
-    item.state === 'open'
-      ? !isExpired(item, now) && filteredBecause(item.notification, policy, mutes, now) === undefined
-      : isTold(item);
   const keys = [...new Set(open.flatMap(({ notification: { key } }) => key ?? []))];
   const waiting = await Promise.all(keys.map((key) => store.items(log, { kind: 'key', key })));
-  const newer = [...waiting.flat(), ...(await newerStates(store, log, open, SEARCHED_FOR_GATE))].filter(counts);
+  const found = [...waiting.flat(), ...(await newerStates(store, log, open, SEARCHED_FOR_GATE))];
+  const due = await facts(found.filter(({ state }) => state === 'open'));
+  const newer = found.filter((item) => isNews(item, { facts: due, policy, now }));
   const superseded = new Set<Item>();
   for (const item of open) {
     if (isReplaced(item, newer, await reader(item))) superseded.add(item);
@@ -74,12 +72,23 @@ export async function supersededOf(
   return superseded;
 }
 
-/** `reader`: the conversation whose plan decides about an interrupt. */
-type Deciding = {
+/**
+ * Whether the item replaces an older state that is due: a carrier has shown the item, or the plan of a refusal would take the
+ * item now. An item that only waits may end before its time. The agent would then read neither state.
+ */
+export const isNews = (item: Item, { facts, policy, now }: News): boolean =>
+  item.state === 'open'
+    ? !isExpired(item, now, facts.sighted?.[item.id]) &&
+      filteredBecause(item.notification, policy, facts.mutes, now) === undefined &&
+      notDueBecause(item, 'forced', policy, facts, now) === undefined
+    : isTold(item);
+
+type News = { readonly facts: Facts; readonly policy: Policy; readonly now: number };
+
+/** `reader`: the conversation whose plan decides about an interrupt. `facts` returns the facts about open items. */
+type Deciding = Omit<News, 'facts'> & {
   readonly reader: (item: Item) => Reader | Promise<Reader>;
-  readonly policy: Policy;
-  readonly mutes: readonly Mute[];
-  readonly now: number;
+  readonly facts: (items: readonly Item[]) => Promise<Facts>;
 };
 type Reader = { readonly id: ConversationId; readonly purpose: string | undefined };
 

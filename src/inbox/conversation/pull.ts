@@ -61,7 +61,8 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
       (item) => !item.read && isPartlyShown(item),
     );
     const { shows: pulled, closings, planned } = await pullable(parts, claim, unread);
-    const up = await gate.up();
+    const closed = new Set(closings.flatMap(({ ids }) => ids));
+    const up = (await gate.up()).filter((item) => !closed.has(item.id));
     const all = [...new Map([...pulled, ...up].map((item) => [item.id, item] as const)).values()].toSorted(
       (a, b) => b.seq - a.seq,
     );
@@ -155,17 +156,15 @@ async function pullable(
     at: 'tool_result',
     leased: true,
     decidesOnly: true,
+    onDemand: true,
     claim,
     counted,
   });
   const kept = (step: Decision['step']): ReadonlySet<string> =>
     new Set(decisions.flatMap((decision) => (decision.kind === 'keep' && decision.step === step ? [decision.id] : [])));
   const [hidden, early] = [kept('relevance'), kept('moment')];
-  // A pull delivers items that wait for a contact point, a tool or a turn, but not items that wait for a time.
-  const isEarly = ({ id, notification: { deliver } }: Item): boolean =>
-    early.has(id) && typeof deliver === 'object' && 'at' in deliver;
   const isOver = ({ id }: Item): boolean => closedIds.has(id) || hidden.has(id);
-  const open = items.filter((item) => !countedIds.has(item.id) && !isOver(item) && !isEarly(item));
+  const open = items.filter((item) => !countedIds.has(item.id) && !isOver(item) && !early.has(item.id));
   return { shows: [...unread.filter((item) => !isOver(item)), ...open], closings, planned: items };
 }
 

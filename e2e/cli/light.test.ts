@@ -1,5 +1,5 @@
 /**
- * Tests which modules a process loads when it starts. Each module costs time and memory at every start, and many processes start.
+ * The modules that a process loads when it starts. Each module costs time and memory at every start, and many processes start.
  * `package.test.ts` counts the files of the build.
  */
 import { readFileSync, rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ const START = [
 const HANDSHAKE = START.map((frame) => `${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`).join('');
 
 type Loaded = Ran & {
-  /** The steps in their order. An empty text is the start of a process. */
+  /** The steps in their order; an empty text is the start of a process. */
   readonly steps: readonly string[];
   readonly children: readonly number[];
   readonly packages: readonly string[];
@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_036, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 893, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 911, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_042, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 894, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 915, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_476,
+        kb: 1_478,
         packages: [
           'commander',
           'hono',

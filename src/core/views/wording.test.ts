@@ -88,6 +88,13 @@ it('a time is shown in the zone of the reader, or in UTC if the zone is unknown'
   expect(timeOf(1e300, 'UTC')).toBeUndefined();
 });
 
+it('the XML view counts the repetitions of an agent’s text in an attribute', () => {
+  const line = { ...base, messages: ['again'], count: 3, sender: { agent: 'shop/a' } };
+  const view = { lines: [line], rest: undefined, mark: 'k7f3', tellMark: false, pulls: 'get_notifications' } as const;
+  const { text } = render('xml', { ...view, private: false, maxTokens: 1_000, ...HOW });
+  expect(text).toContain(' agent="shop/a" count="3">\n“again”\n');
+});
+
 it('the XML view escapes the quotation marks in the id of an agent’s message', () => {
   const line = { ...base, sender: { agent: 'writer', id: 'a" level="critical' as NotificationId } };
   const view = { lines: [line], rest: undefined, mark: 'k7f3', tellMark: false, pulls: 'get_notifications' };

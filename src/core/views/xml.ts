@@ -56,6 +56,7 @@ function attributes(line: Line): string {
     ['person', line.person === undefined ? undefined : neutralizeName(line.person)],
     ['agent', line.sender === undefined ? undefined : neutralizeName(line.sender.agent)],
     ['id', line.sender?.id],
+    ['count', line.sender !== undefined && line.rendered === undefined && line.count > 1 ? String(line.count) : undefined],
   ];
   return all.map(([name, value]) => attribute(name, value)).join('');
 }

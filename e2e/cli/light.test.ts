@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_042, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 894, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 915, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_040, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 899, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 917, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_478,
+        kb: 1_484,
         packages: [
           'commander',
           'hono',

@@ -1,6 +1,6 @@
 /**
- * Earpiece's promises, by id. A test that proves a promise cites its id (`verifies`, `proves`). `requirements.test.ts` fails on a
- * promise that no test cites or no page names.
+ * Lists Earpiece's promises, by id. A test that proves a promise cites its id (`verifies`, `proves`). `requirements.test.ts`
+ * fails on a promise that no test cites or no page names.
  */
 type Requirement = { readonly behaviour: string };
 

@@ -1,4 +1,4 @@
-/** The display of waiting notifications, and of agents without contact. */
+/** Tests the display of waiting notifications, and of agents without contact. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -54,7 +54,7 @@ export type Facts = {
   readonly clockAlone?: true;
   /** True for a pull: nothing waits for a contact point, a tool or a turn. */
   readonly onDemand?: true;
-  /** The tools whose results this carrier holds or directly follows. */
+  /** The tools whose results this carrier contains or directly follows. */
   readonly tools?: readonly string[];
   /**
    * The template's result for each line, by `lineName`. The caller renders missing lines and plans again until no line is
@@ -161,7 +161,9 @@ export function notDueBecause(item: Item, point: ContactPoint, policy: Policy, f
   return `waits for ${deliver}`;
 }
 
-/** Formats a time. A log may hold times that no `Date` can express. An item with such a time must not block the other items. */
+/**
+ * Formats a time. A log may contain times that no `Date` can express. An item with such a time must not block the other items.
+ */
 function timeText(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? `${at} ms` : date.toISOString();

@@ -29,8 +29,8 @@ export type Deliver =
 
 /**
  * The sender and the cause of a notification. `depth` counts agent-to-agent hops. `cause`: the id of the notification that led to
- * this one, or `requeued by` and a name. `token`: the id of the send-only token with which the notification was queued; the server
- * sets this field. `command`: set if a command that an agent runs chose the content; the inbox sets this field.
+ * this notification, or `requeued by` and a name. `token`: the id of the send-only token with which the notification was queued.
+ * The server sets `token`. `command`: set if a command that an agent runs chose the content; the inbox sets this field.
  */
 export type Origin = {
   readonly agent?: string;
@@ -42,7 +42,7 @@ export type Origin = {
   readonly depth: number;
 };
 
-/** Whether this is a reminder, also if a subscriber made the notification from the event. */
+/** Whether the notification is a reminder. A subscriber may have made the notification from the reminder's event. */
 export const isReminder = ({ kind, subscriber }: Pick<Notification, 'kind' | 'subscriber'>): boolean =>
   (subscriber?.event.type ?? formatKind(kind)) === 'timer.fired';
 
@@ -84,13 +84,14 @@ export type Subscribed = {
 
 /**
  * A short message for an agent. Times are epoch milliseconds.
- * - `key`: notifications of one key are about one thing. With `supersede`, the newest notification replaces older ones of the same
- *   sender that also have `supersede`. Without `supersede`, the notifications are counted together.
+ * - `key`: notifications of one key are about one thing. With `supersede`, the newest notification replaces older ones of the
+ *   same sender that also have `supersede`. Without `supersede`, the notifications are counted together.
  * - `about`: a fact that the agent may learn by itself (`handle:build`, `file:/a/b.ts`, `call:toolu_1`). The notification closes
  *   as known when the agent has learned the fact.
  * - `needs`: the Earpiece tool that `instruction` asks for. An agent without that tool reads `otherwise` as instruction
  *   (`readBy`).
- * - `purpose`: a conversation with another purpose does not take the notification. A conversation without a purpose does.
+ * - `purpose`: a conversation with another purpose does not take the notification. A conversation without a purpose takes any
+ *   notification.
  * - `subscriber`: set only by the bus, see `Subscribed`.
  * - `expiresAt`: null or undefined means never.
  */
@@ -163,7 +164,9 @@ export type NotificationInput = {
   readonly instruction?: string;
   /** The Earpiece tool that `instruction` asks for. An agent without that tool reads `otherwise` as instruction. */
   readonly needs?: Needs;
-  /** A conversation with another purpose does not take the notification. A conversation without a purpose does. */
+  /**
+   * A conversation with another purpose does not take the notification. A conversation without a purpose takes any notification.
+   */
   readonly purpose?: string;
   /** The sender. `person` names a human sender. */
   readonly origin?: Partial<Omit<Origin, 'token' | 'command'>>;
@@ -174,7 +177,7 @@ export type NotificationInput = {
 };
 
 export const LIMITS = {
-  /** For a longer text, send the path of a file. */
+  /** The maximum length of a message. For a longer text, send the path of a file. */
   messageChars: 1_048_576,
   instructionChars: 65_536,
   dataBytes: 262_144,

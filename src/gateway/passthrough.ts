@@ -172,8 +172,8 @@ export class HttpPassthrough implements HttpEndpoint {
   }
 
   /**
-   * Sends a request to the server and passes the answer on. If `client` is given, the answers to the client's open requests are
-   * changed as by a relay.
+   * Sends a request to the server and passes the answer on. If `client` is given, this method changes the answers to the client's
+   * open requests, as a relay does.
    */
   async #pass(
     exchange: Exchange,
@@ -373,7 +373,7 @@ export class HttpPassthrough implements HttpEndpoint {
   }
 }
 
-/** The receiver of an answer. `waits` holds the ids of the requests without an answer. */
+/** The receiver of an answer. `waits` contains the ids of the requests without an answer. */
 type AnswerTo = {
   readonly response: ServerResponse;
   readonly client: HttpClient | undefined;

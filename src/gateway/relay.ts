@@ -40,9 +40,12 @@ export type RelayOptions = {
   readonly key: string;
   readonly session?: string;
   readonly profile?: (client: ClientInfo | undefined) => Profile;
-  /** Set if this relay serves one of several servers. Then the multiplexer has the connection and the gateway's own tools. */
+  /**
+   * Set if this relay serves one of several servers. In that case, the multiplexer has the connection and the gateway's own
+   * tools.
+   */
   readonly partOf?: { readonly connection: () => Connection };
-  /** The deliveries to the client that are not settled. The channel to the client confirms or releases them. */
+  /** The deliveries to the client that are not settled. The channel to the client confirms or releases these deliveries. */
   readonly settling: Settling;
   readonly toClient: (out: Outgoing) => void;
   readonly toServer: (frame: Frame) => void;
@@ -56,10 +59,10 @@ export type RelayOptions = {
  * tools/call or a tools/list, and drops answers that belong to no open request. The relay answers refused calls and calls of the
  * gateway's tools itself. Requests keep their ids, so an answer is recognized by its id.
  *
- * State `up`: frames pass. `serverDown` answers the requests that the server has got, holds open streams, and leads to `down`.
- * State `down`: requests are held for at most `holdMs`. Other frames are dropped, because they were for the ended process.
- * `serverUp` leads to `replaying`. State `replaying`: the new process gets the handshake, the client's setup and the held
- * requests. State `gone`, after `serverGone` or without an accepted handshake: each request is answered with the reason.
+ * State `up`: frames pass. `serverDown` answers the requests that the server has received, holds open streams, and leads to
+ * `down`. State `down`: requests are held for at most `holdMs`. Other frames are dropped, because they were for the ended
+ * process. `serverUp` leads to `replaying`. State `replaying`: the new process gets the handshake, the client's setup and the
+ * held requests. State `gone`, after `serverGone` or without an accepted handshake: each request is answered with the reason.
  */
 export class Relay {
   readonly #options: RelayOptions;
@@ -278,7 +281,7 @@ export class Relay {
     const cancelled = cancelledBy(frame);
     const open = cancelled === undefined ? undefined : this.#open.get(cancelled);
     if (cancelled !== undefined) this.abandon(cancelled);
-    // The server never got the request, so it must not be asked to stop.
+    // The server never received the request, so the gateway must not pass the cancel on.
     if (open?.kind === 'own' || (open?.kind === 'call' && open.phase === 'asking')) return;
     if (cancelled !== undefined && this.#held.drop(cancelled)) {
       this.#open.delete(cancelled);

@@ -432,7 +432,7 @@ describe('a loop', () => {
 describe('the gate of a loop that does not report its model requests', () => {
   proves('library:gate');
   const stop = (): Promise<unknown> => ear.queue('coder', { message: 'Stop deploying', level: 'critical' });
-  /** Whether each of eight calls ran; `between` runs after each. */
+  /** Returns whether each of eight calls ran. `between` runs after each call. */
   const eight = async (between: () => unknown): Promise<readonly boolean[]> => {
     const ran: boolean[] = [];
     for (let call = 0; call < 8; call++) {

@@ -40,7 +40,7 @@ earpiece inbox --read shop/coder#main`,
     )
     .action(async (address: string | undefined, options: Options) => {
       if (options.read && (options.peek || options.all))
-        throw new EarpieceError('bad_argument', `give either --read or ${options.peek ? '--peek' : '--all'}`);
+        throw new EarpieceError('bad_argument', `give either --read or ${options.peek ? '--peek' : '--all'}, got both`);
       if (options.server !== undefined) {
         if (options.read)
           throw new EarpieceError(
@@ -203,7 +203,7 @@ async function written(text: string): Promise<void> {
 const whereOf = (ear: { readonly project: string }, address: string | undefined, options: Options): string =>
   options.all ? '' : address === undefined ? ` in ${nameOf(ear.project)}` : ` for ${nameOf(address)}`;
 
-/** Describes the state of an item in everyday words; the JSON output contains the receipt. */
+/** Describes the state of an item in everyday words. The JSON output contains the receipt. */
 function stateOf(item: Item, now: number): string {
   const receipt = receiptOf(item);
   const state = receipt === 'queued' ? 'waits' : item.state === 'open' ? 'waiting, was offered' : receipt;

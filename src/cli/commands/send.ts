@@ -74,7 +74,7 @@ export function send(command: CommandLine, answer: Answer): void {
       ),
     )
     .option('--kind <source.name>', 'the kind, source.name', 'user.message')
-    .option('--id <id>', 'an id of your choice: if the same sender sends it again, nothing changes')
+    .option('--id <id>', 'an id of your choice; a second notification of the same sender with this id changes nothing')
     .option('--key <key>', 'notifications with the same key are counted together')
     .option(
       '--supersede',
@@ -191,7 +191,8 @@ type Expiry = string | undefined;
 const expiryIn = (ttl: string): Expiry => (ttl === 'never' ? undefined : `expires in ${ttl}`);
 
 /**
- * Reads the end of an interrupt for a whole project. The settings, or an earlier call with the same id, may have chosen this end.
+ * Returns when an interrupt for a whole project expires. The settings, or an earlier call with the same id, may have set this
+ * time.
  */
 async function expiryOf({ store }: UserInbox, queued: Queued, ttl: string | undefined): Promise<Expiry> {
   if (queued.kind === 'queued' && ttl !== undefined) return expiryIn(ttl);
@@ -204,7 +205,7 @@ async function expiryOf({ store }: UserInbox, queued: Queued, ttl: string | unde
   return typeof expiresAt === 'number' ? `expires at ${clock(expiresAt)}` : undefined;
 }
 
-/** The maximum number of receivers that are listed by their addresses; --json lists all of them. */
+/** The maximum number of receivers that are listed by their addresses. `--json` lists all of them. */
 const LISTED = 20;
 
 /** Lists the receivers. An interrupt for a whole project also applies to conversations that begin before the interrupt ends. */

@@ -1,4 +1,4 @@
-/** A verdict and its cures in plain words, the same on a terminal and in the console. */
+/** Describes verdicts and cures in plain words, for the terminal and the console. */
 import { offBy } from '../clocks.ts';
 import type { Deliver } from '../notification.ts';
 import type { ContactPoint } from '../records.ts';
@@ -184,7 +184,7 @@ const ABSENCES: Readonly<Record<Absence, string>> = {
 };
 
 const by = (who: string | null): string => (who === null ? '' : ` by ${who}`);
-/** Returns `Mira in the console` for an action in a browser, and otherwise the name. Any other name than one plain word is quoted. */
+/** Returns `Mira in the console` for an action in a browser, and otherwise the name, quoted unless it is a plain word. */
 export function byWhom(who: string): string {
   const person = /^browser(?: of (.+))?$/u.exec(who);
   if (person === null) return named(who);

@@ -45,7 +45,7 @@ export type { InboxRiderOptions } from './inbox-rider-options.ts';
 export const ownTools = ({ tasks }: { readonly tasks: boolean }): readonly OwnTool[] =>
   tasks ? [GET_NOTIFICATIONS, ...GATEWAY_TASK_TOOLS] : [GET_NOTIFICATIONS];
 
-/** How long a call waits for the release of a late text that holds an interrupt. */
+/** How long a call waits for the release of a late text that contains an interrupt. */
 const LANDING_MS = 250;
 
 /** `idle` resolves when all background work is written. */
@@ -370,7 +370,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       const all = [...seats.values()].filter(({ connection, client }) =>
         of === undefined ? true : (client?.connection ?? connection).key === of,
       );
-      // Each session of a client hears the event. The seat of the client itself hears the event only if no session has called.
+      // Each session of a client gets the event. The seat of the client itself gets the event only if no session has called.
       const hearing = all.filter(({ connection }) => !isSubagent(connection));
       const clients = new Set(hearing.map(({ client }) => client));
       for (const seat of hearing) if (!clients.has(seat)) tell(seat, event);

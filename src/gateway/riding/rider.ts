@@ -59,16 +59,17 @@ export interface Rider {
   instructions?(connection: Connection): Awaitable<string | undefined>;
 
   /**
-   * Called at a client's first request, such as `initialize`, and again after the client names another identity. Also called at
-   * the first call of a session, if the client names its session in each call: see `Connection.caller`.
+   * The gateway calls `opened` at a client's first request, such as `initialize`, and again after the client names another
+   * identity. If the client names its session in each call (see `Connection.caller`), the first call of a session also causes a
+   * call of `opened`.
    */
   opened(connection: Connection): void;
   closed(connection: Connection, how?: Ended): void;
 
   /**
-   * Called when the state of an upstream changes: see `UpstreamEvent`. If the upstream disconnects, the gateway calls this method
-   * before the open calls are answered, so that their results can carry the notification. `of` is the key of the only connection
-   * that uses the upstream. Without `of`, all connections share the upstream.
+   * The gateway calls `upstream` when the state of an upstream changes: see `UpstreamEvent`. If the upstream disconnects, the
+   * call precedes the answers to the open calls, so that these answers can carry the notification. `of` is the key of the only
+   * connection that uses the upstream. Without `of`, all connections share the upstream.
    */
   upstream(event: UpstreamEvent, of?: Connection['key']): void;
 }
@@ -152,11 +153,11 @@ export type Result = Call & {
 export type Ride =
   | { readonly kind: 'none' }
   /**
-   * `text` is added as a separate block after the result's blocks, unless `text` is empty. `signal` is added as the result's
-   * field `notification`. `leaseMs`: the time for which the notifications in `text` are reserved for this delivery. A text that
-   * arrives too late may be added to the next result within half of `leaseMs`. `stands` says whether the text may still be sent
-   * then. If not, `stands` has released the delivery. Default: the text may be sent. `on`: the next result, if the gateway is
-   * about to add the text to this result.
+   * The gateway adds `text` as a separate block after the result's blocks, unless `text` is empty. The gateway adds `signal` as
+   * the result's field `notification`. `leaseMs`: the time for which the notifications in `text` are reserved for this delivery.
+   * A text that arrives too late may be added to the next result within half of `leaseMs`. `stands` says whether the text may
+   * still be sent then. If not, `stands` has released the delivery. Default: the text may be sent. `on`: the next result, if the
+   * gateway is about to add the text to this result.
    */
   | {
       readonly kind: 'ride';
@@ -172,8 +173,8 @@ export type Ride =
 /**
  * Settles a delivery. The gateway calls exactly one of the two methods. The gateway calls `confirm` after the bytes were written:
  * at the client's next frame that is not a cancel, when the client disconnects regularly, or after 250 ms. The gateway usually
- * calls `release` if the client cancels the call before that (see `Settling`). The gateway also calls `release` if the bytes do
- * not fit or do not arrive, or if the text comes too late and no later result carries it. Neither method may throw or block.
+ * calls `release` if the client cancels the call first (see `Settling`). The gateway also calls `release` if the bytes do not fit
+ * or do not arrive, or if the text arrives too late and no later result carries the text. Neither method may throw or block.
  */
 export type Delivery = {
   confirm(): void;
@@ -202,7 +203,7 @@ export type UpstreamEvent = {
   readonly server: string;
   /**
    * `failed`: the server does not work. `started`: the server works now. `introduced`: the server started after the client got
-   * its handshake answer, and `detail` holds the server's instructions.
+   * its handshake answer, and `detail` contains the server's instructions.
    */
   readonly state: 'disconnected' | 'reconnected' | 'failed' | 'started' | 'introduced';
   readonly detail: string;

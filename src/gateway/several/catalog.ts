@@ -57,7 +57,7 @@ export class SharedCatalog {
     });
   }
 
-  /** Returns the gateway's own tool that a call names; undefined if the call names a server's tool. */
+  /** Returns the gateway's own tool that a call names. Undefined if the call names a server's tool. */
   meant(frame: Request): string | undefined {
     const name = toolOf(frame);
     return name === undefined ? undefined : this.#ownNames().meant(name);

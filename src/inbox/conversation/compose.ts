@@ -31,7 +31,7 @@ export type Composed = {
 export type Composing = CarryOptions & {
   /** Whether another program owns the transcript. */
   readonly leased: boolean;
-  /** If true, only the decisions are made, without a frame. */
+  /** If true, `compose` makes only the decisions, and no frame. */
   readonly decidesOnly?: boolean;
   /** If true, the times of first sightings are not stored (see `sightings`). */
   readonly dry?: boolean;

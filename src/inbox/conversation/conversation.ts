@@ -275,7 +275,7 @@ export class Conversation {
     return { ...defined({ view }), decisions };
   }
 
-  /** Like `preview`, without the view: only the decision about each item. */
+  /** Previews only the decision about each item, without the view. */
   async decisions(options: CarryOptions): Promise<readonly Decision[]> {
     return (await this.#compose({ ...options, leased: true, decidesOnly: true, dry: true })).decisions;
   }
@@ -302,7 +302,7 @@ export class Conversation {
 const withoutNewer = (closings: readonly ClosedRecord[]): readonly ClosedRecord[] =>
   closings.filter(({ outcome }) => outcome !== 'superseded');
 
-/** Returns the fields of a carrier's record that hold its notifications. */
+/** Returns the fields of a carrier's record that list its notifications. */
 function loadOf(
   { items, ids, summarizes, counts }: Composed,
   view: SentView,

@@ -5,7 +5,7 @@
  * Reading lowers the gate of a critical notification and of a cancel, but not of a pause. The withdrawal or the expiry of an
  * interrupt lowers its gate, and so does the resume of a pause.
  *
- * Each of these proves that the model has read an interrupt.
+ * Each of the following events proves that the model has read an interrupt:
  *
  * - A confirmed answer of `get_notifications`.
  * - A model request that the host proves (`answered`).
@@ -71,14 +71,15 @@ export type RefusedCall = {
   /** The proof that this host gives. Default: only the time between calls. */
   readonly proof?: Proof | undefined;
   /**
-   * Called before the refusal is written, because the write may take long or fail. The host may send the returned text at once.
-   * If the function returns undefined, the call was already decided: it ran, or got another text. In that case, nothing is
-   * refused or written.
+   * The gate calls this function before it writes the refusal, because the write may take long or fail. The host may send the
+   * returned text at once. If the function returns undefined, the call was already decided: it ran, or got another text. In that
+   * case, nothing is refused or written.
    */
   readonly known?: (gate: KnownGate) => string | undefined;
   /**
-   * Called once if an offer of this process holds an interrupt, before the refusal is composed. The offer may be too late for its
-   * carrier. In this case, the model has not seen the interrupt, and the promise resolves after the release of the offer.
+   * The gate calls this function once before it composes the refusal, if an offer of this process holds an interrupt. The offer
+   * may be too late for its carrier. In this case, the model has not seen the interrupt, and the promise resolves after the
+   * release of the offer.
    */
   readonly landed?: (() => Promise<void>) | undefined;
 };
@@ -106,7 +107,7 @@ export type KnownGate = {
 
 /**
  * A call that begins this long after a refusal proves a new model request. A model needs more than this time to answer, and the
- * calls of one batch follow each other in less.
+ * calls of one batch follow each other faster.
  */
 export const ASKED_AGAIN_MS = 1_000;
 /**
@@ -285,8 +286,8 @@ export class Gate {
   }
 
   /**
-   * Returns the record of this refusal, if it gets one. After the first 100 refusals, one record counts many of them, so that a
-   * loop does not fill the log.
+   * Returns the record of this refusal, if it gets one. After the first 100 refusals, one record counts up to 100 refusals, so
+   * that a loop does not fill the log.
    */
   #refused(
     gate: readonly Item[],

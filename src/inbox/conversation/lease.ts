@@ -26,7 +26,7 @@ export type Offer = {
    */
   confirm(): Promise<'confirmed' | 'late'>;
   release(reason: ReleasedRecord['reason']): Promise<void>;
-  /** Opens the notifications again, even after the confirmation: the host got the bytes and dropped them. */
+  /** Opens the notifications again, even after the confirmation, because the host received the carrier and dropped it. */
   reopen(): Promise<void>;
 };
 
@@ -152,8 +152,8 @@ function statesOf(items: readonly Item[]): ReadonlyMap<string, number> {
 }
 
 /**
- * Makes the records that say that these items were read. Without a conversation, the records apply to every audience. The records
- * lower the gate, except for pauses.
+ * Makes the records that mark these items as read. Without a conversation, the records apply to every audience. The records lower
+ * the gate, except for pauses.
  */
 export function readRecords(items: readonly Item[], conversation: ConversationId | undefined, by: string): Draft[] {
   const isPause = (item: Item): boolean => item.notification.action === 'pause';

@@ -10,10 +10,10 @@ import { isType, type Stored } from '../../core/records.ts';
 import type { Context } from '../context.ts';
 import type { Recipient } from './recipient.ts';
 
-/** How many records are read at a time. */
+/** The number of records per read. */
 const PAGE = 1_000;
 /**
- * The maximum number of newest notifications that are searched, before a call, for a newer state that is no longer open. If the
+ * Before a call, at most this many of the newest notifications are searched for a newer state that is no longer open. If the
  * search finds no newer state, the gate stays up.
  */
 const SEARCHED_FOR_GATE = 5_000;
@@ -28,8 +28,8 @@ export async function overtaken(
   open: readonly Item[],
   mine: (items: readonly Item[]) => Promise<readonly Item[]>,
 ): Promise<Pick<Facts, 'overtaken'>> {
-  // An offer that was never sent does not count in `offers`, but its records are in the history. A refusal may show a newer
-  // interrupt without an older interrupt, which then has no such record.
+  // An offer that was never sent does not count in `offers`, but its records are in the history. A refusal may show only the
+  // newer of two interrupts. The older interrupt then has no such record.
   const again = open.filter(({ history, notification }) => history.length > 1 || isInterrupt(notification));
   const newer = (await mine(await newerStates(context.store, log, again))).filter(isTaken);
   const found = again.flatMap((item) => {

@@ -57,11 +57,7 @@ describe('calls that a client wrote before it closed stdin are answered', () => 
   it('by a server over HTTP', async () => {
     await using stage = new Stage();
     await using server = await HttpGateway.start(stage);
-    const client = await stage.gateway({ args: ['--url', server.url] });
-    const { answer } = client.begin('tools/call', echo('a', { delayMs: 300 }));
-    client.process.stdin?.end();
-    expect(textOf((await answer) as ToolResult)).toBe('a');
-    expect(await client.exited).toBe(0);
+    expect(await scripted(stage, ['--url', server.url], [echo('a', { delayMs: 300 })])).toEqual(['a']);
   });
 
   it("by the gateway's own tool, but the answer does not count as read", async () => {

@@ -66,6 +66,8 @@ export class HttpLink implements Link {
   #renewing: Promise<boolean> | undefined;
   /** Resolves when the handshake has ended. POSTs may overtake each other, but wait for the handshake. */
   #ready: Promise<void> | undefined;
+  /** Resolves with the answer to `initialize`. The stream of this answer may stay open. */
+  readonly #greeted = Promise.withResolvers<void>();
   #listening = false;
   #away = false;
 
@@ -81,7 +83,10 @@ export class HttpLink implements Link {
     const cancelled = cancelledBy(frame);
     const waiting = cancelled === undefined ? undefined : this.#waiting.get(cancelled);
     if (waiting && isStateless(waiting.request)) waiting.abort.abort();
-    else if (frame.kind === 'note' && frame.method === 'notifications/initialized') this.#ready = this.#post(frame);
+    else if (frame.kind === 'request' && frame.method === 'initialize')
+      this.#ready = Promise.race([this.#greeted.promise, this.#post(frame)]);
+    else if (frame.kind === 'note' && frame.method === 'notifications/initialized')
+      this.#ready = this.#postAfter(this.#ready, frame);
     else if (this.#ready) void this.#postAfter(this.#ready, frame);
     else void this.#post(frame);
     return true;
@@ -108,7 +113,7 @@ export class HttpLink implements Link {
     this.#target.close();
   }
 
-  async #postAfter(ready: Promise<void>, frame: Frame): Promise<void> {
+  async #postAfter(ready: Promise<void> | undefined, frame: Frame): Promise<void> {
     await ready;
     await this.#post(frame);
   }
@@ -232,6 +237,7 @@ export class HttpLink implements Link {
     if (request.method === 'initialize') {
       const version = stringAt(bytes, valueAt(bytes, result.start, ['protocolVersion']));
       if (version !== undefined) this.#handshake.version = version;
+      this.#greeted.resolve();
     }
     if (request.method === 'tools/list' && isStateless(request)) {
       const { tools = [] } = (parsed(bytes, result) ?? {}) as { tools?: { name?: unknown; inputSchema?: unknown }[] };

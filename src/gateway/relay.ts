@@ -225,10 +225,7 @@ export class Relay {
     }
   }
 
-  /**
-   * Connects a new process. Resolves to true if the process accepted the handshake, to the reason if the process did not accept
-   * the handshake, and to undefined if the process ended first.
-   */
+  /** Connects a new process. Resolves to true if it accepted the handshake, otherwise to the reason; undefined if it ended first. */
   async serverUp(): Promise<true | string | undefined> {
     if (this.#closed || this.#state === 'gone') return undefined;
     this.#state = 'replaying';

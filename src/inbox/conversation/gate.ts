@@ -110,10 +110,7 @@ export type KnownGate = {
  * calls of one batch follow each other faster.
  */
 export const ASKED_AGAIN_MS = 1_000;
-/**
- * A call that begins this long after the first refusal, and `ASKED_AGAIN_MS` after the last, lowers the gate without the host's
- * proof.
- */
+/** Without the host's proof, a call lowers the gate this long after the first refusal and `ASKED_AGAIN_MS` after the last. */
 export const UNPROVEN_MS = 60_000;
 /** The number of refusals of an interrupt that each get a record and restart the time. */
 export const RENEWING_REFUSALS = 100;

@@ -94,9 +94,9 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_040, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 899, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 917, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_058, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 909, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 929, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],

@@ -109,7 +109,11 @@ export async function check(
   const texts = new Map<string, Line>();
   /** The position of the last offer of each item. */
   const offeredAt = new Map<string, number>();
+  /** The previous record of each log. */
+  const previous = new Map<string, Stored['body']>();
   for (const { seq, log, body } of records) {
+    const before = previous.get(log);
+    previous.set(log, body);
     if (isType(body, 'tool_call_response')) for (const { id } of body.notifications ?? []) carried.add(id);
     if (!isType(body, 'carrier_offered')) continue;
     carriers.add(body.carrier);
@@ -123,6 +127,8 @@ export async function check(
     counts.reoffered += again.length;
     if (again.length > 0 && body.at_point !== 'forced' && !body.view.repeated)
       problem('unflagged', `${body.carrier} offers ${again.join(', ')} again and is not flagged as repeated`);
+    // An offer that follows the release of its own claims leaves notifications that are newer than its first plan to the next offer.
+    const claimed = before !== undefined && isType(before, 'carrier_released') && before.reason === 'late';
     for (const { ids, text } of body.view.items) {
       const line: Line = { text, keys: ids.flatMap(keys), seq };
       // If some items of a line are closed or are in another carrier, the line gets a new text for the other items. Items that
@@ -132,6 +138,7 @@ export async function check(
         line.keys.every((key) => first.keys.includes(key)) &&
         first.keys.every(
           (key) =>
+            claimed ||
             line.keys.includes(key) ||
             line.keys.every((own) => (offeredAt.get(own) ?? 0) > first.seq) ||
             (offeredAt.get(key) ?? 0) > first.seq ||

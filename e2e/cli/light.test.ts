@@ -101,7 +101,7 @@ describe('at its start', () => {
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_484,
+        kb: 1_496,
         packages: [
           'commander',
           'hono',

@@ -127,7 +127,7 @@ export async function check(
     counts.reoffered += again.length;
     if (again.length > 0 && body.at_point !== 'forced' && !body.view.repeated)
       problem('unflagged', `${body.carrier} offers ${again.join(', ')} again and is not flagged as repeated`);
-    // An offer that follows the release of its own claims leaves notifications that are newer than its first plan to the next offer.
+    // If a plan was refused, the offer after the release of its claims lacks newer notifications, which come with the next offer.
     const claimed = before !== undefined && isType(before, 'carrier_released') && before.reason === 'late';
     for (const { ids, text } of body.view.items) {
       const line: Line = { text, keys: ids.flatMap(keys), seq };

@@ -78,7 +78,7 @@ describe('earpiece chat --fork', { timeout: 120_000 }, () => {
       [['--fork', 'first', '--turns', '2'], /^2 .*--turns must be at most 1, the number of turns of shop\/coder#first, got 2$/u],
       [['--fork', 'first', '--turns', 'x'], /^2 .*--turns "x" is not a whole number from 1 to 1000000/u],
       [['--turns', '2'], /^2 .*add --fork$/u],
-      [['--fork', 'first', '--resume', 'first'], /^2 .*which begins a copy of a conversation$/u],
+      [['--fork', 'first', '--resume', 'first'], /^2 .*begins a copy of a conversation\), got both$/u],
       [['--as', 'coder#first', '--fork', 'first'], /^2 .*choose another name for the fork$/u],
     ];
     const answers = await Promise.all(mistakes.map(([options]) => refused(...options)));

@@ -129,7 +129,7 @@ describe('earpiece chat --json', { timeout: 90_000 }, () => {
 
   it.each([
     ['{"type":"sned","text":"x"}', 'type "sned" must be one of send, reply, stop, wake, quit; did you mean send?'],
-    ['{"type":"send"}', 'send needs a text that is not blank'],
+    ['{"type":"send"}', 'send needs a text that is not blank, got none'],
     ['{"type":', 'a line that begins with "{" must be JSON, got {"type":'],
     ['{"type":"wake"}', 'there is no notification to deliver'],
     ['{"type":"wake","ids":["nope"]}', 'there is no notification to deliver'],

@@ -43,6 +43,10 @@ class Machine implements AsyncDisposable {
     return this.hook({ hook_event_name: 'UserPromptSubmit', session_id: session, cwd: this.#work, prompt: 'go on' });
   }
 
+  resume(session: string): Promise<void> {
+    return this.hook({ hook_event_name: 'SessionStart', session_id: session, cwd: this.#work, source: 'resume' });
+  }
+
   /** Runs the hook before a tool. */
   call(session: string): Promise<void> {
     const call = { tool_name: 'Bash', tool_input: { command: 'true' }, tool_use_id: 'c-1' };
@@ -103,11 +107,34 @@ describe.runIf(process.platform === 'linux')('with several terminals in one fold
     const first = sessionOf(Date.now());
     await machine.prompt(first);
     const second = await machine.terminal('resume');
+    await machine.resume(SESSION);
     await machine.prompt(SESSION);
     expect((await machine.says('agents', '--all')).match(/●.*/g)).toHaveLength(2);
     second.kill();
     await once(second, 'exit');
     expect((await machine.says('agents', '--all')).match(/●.*/g)).toEqual([expect.stringContaining(first)]);
+  });
+
+  it('a session that another terminal began before its first prompt does not belong to the terminal of codex resume', async () => {
+    await using machine = new Machine();
+    await machine.terminal();
+    const first = sessionOf(Date.now() - 10_000);
+    const second = await machine.terminal('resume');
+    await machine.prompt(first);
+    second.kill();
+    await once(second, 'exit');
+    expect((await machine.says('agents', '--all')).match(/●.*/g)).toEqual([expect.stringContaining(first)]);
+  });
+
+  it('an older session of an unknown terminal does not belong to the terminal of codex resume', async () => {
+    await using machine = new Machine();
+    await machine.terminal();
+    await machine.prompt(sessionOf(Date.now()));
+    const second = await machine.terminal('resume');
+    await machine.prompt(SESSION);
+    second.kill();
+    await once(second, 'exit');
+    expect((await machine.says('agents', '--all')).match(/●.*/g)).toHaveLength(2);
   });
 
   it('a session of `/new` in the first terminal does not end the session of the second terminal', async () => {

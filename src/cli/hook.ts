@@ -197,7 +197,7 @@ type Opened = { readonly place: Place & { readonly inbox: UserInbox }; readonly 
 /** Opens the inbox for the project that the session works in, and identifies the caller. */
 export async function opened(
   host: HookHost,
-  { caller }: HookCall,
+  { caller, moment }: HookCall,
   options: HookOptions,
   onProblem: (line: string) => void,
   inside: InsideAgent | undefined,
@@ -215,6 +215,7 @@ export async function opened(
       env: { ...process.env, EARPIECE_ADDRESS: undefined },
       session: caller.session,
       folder: caller.folder,
+      resumes: moment.kind === 'session_start' && moment.resumed === true,
     },
     inbox.store,
   );

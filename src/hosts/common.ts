@@ -25,6 +25,7 @@ export const eventOf = (input: Input): string => text(input, 'hook_event_name');
 export const startOf = (input: Input): Moment => ({
   kind: 'session_start',
   ...(input['source'] === 'compact' ? { compacted: true } : {}),
+  ...(input['source'] === 'resume' ? { resumed: true as const } : {}),
 });
 
 export const turnEndOf = (input: Input): Moment => ({ kind: 'turn_end', held: input['stop_hook_active'] === true });

@@ -7,8 +7,11 @@ import type { CallResult } from '../inbox/index.ts';
 
 /** A moment of an agent's work. A host does not report moments that it cannot detect. */
 export type Moment =
-  /** A session begins or continues. `compacted`: the session's context was replaced, so the model no longer knows the mark. */
-  | { readonly kind: 'session_start'; readonly compacted?: boolean }
+  /**
+   * A session begins or continues. `compacted`: the session's context was replaced, so the model no longer knows the mark.
+   * `resumed`: a terminal continues an older session.
+   */
+  | { readonly kind: 'session_start'; readonly compacted?: boolean; readonly resumed?: true }
   | { readonly kind: 'prompt' }
   /**
    * A tool has not run yet, so the answer may deny the call. `carries`: this moment carries notifications, because no carrier

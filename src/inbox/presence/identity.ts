@@ -78,6 +78,8 @@ export type IdentityQuestion = {
   readonly processes?: Processes;
   /** The session that asks, if it is known already. */
   readonly session?: string | undefined;
+  /** Whether a terminal continues the session now, which began earlier. */
+  readonly resumes?: boolean;
   /** Whether the host names the session in each of its calls. */
   readonly namesSession?: boolean | undefined;
   /** The folder of the session. Default: the working folder of this process. */
@@ -175,8 +177,8 @@ async function nearestHost(
 
 /**
  * Returns the terminal of the session, or `several` if more than one terminal may show the session. Undefined if no terminal
- * does. A terminal that shows another session is not the terminal of this session, unless no other terminal is open. If exactly one
- * terminal was started to resume a session and shows none yet, that terminal shows the older session that asks.
+ * does. A terminal that shows another session is not the terminal of this session, unless no other terminal is open. A resumed
+ * session is in the only terminal that shows no session yet, if this terminal was started to resume a session.
  */
 async function terminalOf(
   processes: Processes,
@@ -193,8 +195,9 @@ async function terminalOf(
     if (bound === undefined) free.push(each);
   }
   if (likely !== undefined && free.includes(likely)) return likely;
-  const [only, ...others] = free.filter((each) => resuming.includes(each));
-  return only !== undefined && others.length === 0 ? only : 'several';
+  const [only, ...others] = free;
+  const isResuming = question.resumes === true && only !== undefined && others.length === 0 && resuming.includes(only);
+  return isResuming ? only : 'several';
 }
 
 const shownBy = ({ session, folder }: IdentityQuestion): Shown => ({

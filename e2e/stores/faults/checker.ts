@@ -109,11 +109,11 @@ export async function check(
   const texts = new Map<string, Line>();
   /** The position of the last offer of each item. */
   const offeredAt = new Map<string, number>();
-  /** The previous record of each log. */
-  const previous = new Map<string, Stored['body']>();
+  /** Carriers that were never sent, or that the client cancelled. */
+  const unsent = new Set<string>();
   for (const { seq, log, body } of records) {
-    const before = previous.get(log);
-    previous.set(log, body);
+    if (isType(body, 'carrier_released') && (NEVER_SENT.has(body.reason) || body.reason === 'cancelled'))
+      unsent.add(body.carrier);
     if (isType(body, 'tool_call_response')) for (const { id } of body.notifications ?? []) carried.add(id);
     if (!isType(body, 'carrier_offered')) continue;
     carriers.add(body.carrier);
@@ -127,10 +127,8 @@ export async function check(
     counts.reoffered += again.length;
     if (again.length > 0 && body.at_point !== 'forced' && !body.view.repeated)
       problem('unflagged', `${body.carrier} offers ${again.join(', ')} again and is not flagged as repeated`);
-    // If a plan was refused, the offer after the release of its claims lacks newer notifications, which come with the next offer.
-    const claimed = before !== undefined && isType(before, 'carrier_released') && before.reason === 'late';
     for (const { ids, text } of body.view.items) {
-      const line: Line = { text, keys: ids.flatMap(keys), seq };
+      const line: Line = { text, keys: ids.flatMap(keys), seq, carrier: body.carrier };
       // If some items of a line are closed or are in another carrier, the line gets a new text for the other items. Items that
       // another carrier has offered since, such as an answer of `get_notifications`, get a separate line.
       const isLeftOf = (first: Line): boolean =>
@@ -138,7 +136,8 @@ export async function check(
         line.keys.every((key) => first.keys.includes(key)) &&
         first.keys.every(
           (key) =>
-            claimed ||
+            // After a refused plan, newer notifications wait for the next offer. Their first line was not read.
+            unsent.has(first.carrier) ||
             line.keys.includes(key) ||
             line.keys.every((own) => (offeredAt.get(own) ?? 0) > first.seq) ||
             (offeredAt.get(key) ?? 0) > first.seq ||
@@ -146,7 +145,7 @@ export async function check(
         );
       for (const key of line.keys) {
         const first = texts.get(key) ?? line;
-        if (first.text === text) texts.set(key, { ...first, seq });
+        if (first.text === text) texts.set(key, { ...first, seq, carrier: body.carrier });
         else if (isLeftOf(first)) texts.set(key, line);
         else
           problems.push(
@@ -165,8 +164,8 @@ export async function check(
   return { counts, problems };
 }
 
-/** A line of an offer: its text, its items, and the record that offered it last. */
-type Line = { readonly text: string; readonly keys: readonly string[]; readonly seq: number };
+/** A line of an offer: its text, its items, and the record and the carrier that offered it last. */
+type Line = { readonly text: string; readonly keys: readonly string[]; readonly seq: number; readonly carrier: string };
 
 type KeysOf = (log: string, id: string, conversation: unknown) => readonly string[];
 

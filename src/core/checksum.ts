@@ -9,4 +9,4 @@ export function checksum(text: string): string {
 
 /** Shortens a text to at most `max` characters. Different texts stay different, because a checksum replaces the end of a longer text. */
 export const shortened = (text: string, max: number): string =>
-  text.length <= max ? text : `${text.slice(0, max - CHECKSUM_CHARS - 1)}~${checksum(text)}`;
+  text.length <= max ? text : `${text.slice(0, max - CHECKSUM_CHARS - 1).toWellFormed()}~${checksum(text)}`;

@@ -101,6 +101,27 @@ describe('the bridge of a plugin', () => {
     expect(await receipts('n1')).toEqual(['queued', 'offered', 'delivered', 'observed']);
   });
 
+  it('records the evidence of each session only for that session', async () => {
+    await bridge.close();
+    bridge = open(opencode);
+    for (const session of ['a', 'b']) await ask({ kind: 'prompt' }, { session });
+    await inbox.queue('shop/*', { kind: 'ci.failed', level: 'info', message: 'red', id: 'n1' });
+    const proofs = async (): Promise<Readonly<Record<string, readonly string[]>>> =>
+      Object.fromEntries(
+        ((await inbox.why('n1', logKey('shop', 'opencode')))?.items ?? []).map(({ item, receipt, steps }) => [
+          item.audience,
+          [receipt, ...steps.flatMap(({ what, detail }) => (what === 'observed' ? [detail ?? ''] : []))],
+        ]),
+      );
+    const [a, b] = [await ask({ kind: 'prompt' }, { session: 'a' }), await ask({ kind: 'prompt' }, { session: 'b' })];
+    bridge.receive({ do: 'confirm', id: a.re, evidence: 'message of a' });
+    await settled();
+    expect(await proofs()).toEqual({ a: ['observed', 'message of a'], b: ['offered'] });
+    bridge.receive({ do: 'confirm', id: b.re, evidence: 'message of b' });
+    await settled();
+    expect(await proofs()).toEqual({ a: ['observed', 'message of a'], b: ['observed', 'message of b'] });
+  });
+
   it('offers released notifications again', async () => {
     await queue({ id: 'n1' });
     const first = await ask({ kind: 'prompt' });

@@ -3,6 +3,7 @@
  * pushes notifications that cannot wait (see `Session`). The bridge ends when the plugin closes its end of the pipe.
  */
 import { defined } from '../../core/defined.ts';
+import { holderOf } from '../../core/items.ts';
 import type { CarrierId, Owner } from '../../core/records.ts';
 import { nextHead } from '../../inbox/index.ts';
 import { attend, conversationOf, type Place } from '../attend.ts';
@@ -221,10 +222,21 @@ export class Bridge {
     await this.#observed(session, carrier, evidence);
   }
 
-  async #observed({ conversation: { inbox, log } }: Session, carrier: CarrierId, evidence: string): Promise<void> {
+  /**
+   * Records that the transcript contains a carrier. The record names the conversation that got the carrier, because another
+   * conversation of the agent may have the same notification without a proof.
+   */
+  async #observed({ conversation: { inbox, log, id } }: Session, carrier: CarrierId, evidence: string): Promise<void> {
     const items = await inbox.store.items(log, { kind: 'carrier', carrier });
-    const ids = items.filter(({ observed }) => !observed).map(({ id }) => id);
-    if (ids.length > 0) await inbox.store.append(log, [{ type: 'notification_observed', ids, evidence }]);
+    const unproven = items.filter(({ observed }) => !observed);
+    const by = Map.groupBy(unproven, (item) => holderOf(item) || id);
+    const records = [...by].map(([conversation, proven]) => ({
+      type: 'notification_observed' as const,
+      conversation,
+      ids: proven.map((item) => item.id),
+      evidence,
+    }));
+    if (records.length > 0) await inbox.store.append(log, records);
   }
 
   async #watch(): Promise<void> {

@@ -832,6 +832,7 @@ type ConversationSummary = {
   readonly hostVersion: string | null;
   readonly folder: string | null;
   readonly active: boolean;
+  readonly paused: boolean;
   readonly startedAt: number;
   readonly seenAt: number;
   readonly carriedAt: number | null;

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/cli/version.ts';
 import { makeEvent } from '../../src/core/event.ts';
+import type { Conversation } from '../../src/inbox/index.ts';
 import { createClient } from '../../src/wire/client/index.ts';
 import { proves, verifies } from '../verifies.ts';
 import { Shell } from '../cli/shell.ts';
@@ -27,7 +28,10 @@ verifies(
     const as = { env: { EARPIECE_TOKEN: token } };
     const say = (args: readonly string[]): Promise<string> => shell.says([...args, ...there], as);
 
-    const coder = stage.inbox.conversation('shop/coder#a1', { host: 'codex', carrier: 'gateway:stdio files' });
+    const [other, coder] = ['a2', 'a1'].map((name) =>
+      stage.inbox.conversation(`shop/coder#${name}`, { host: 'codex', carrier: 'gateway:stdio files' }),
+    ) as [Conversation, Conversation];
+    await other.seen();
     await coder.seen();
     expect(await say(['send', '--to', 'coder', '--id', 'n1', '--level', 'error', '--kind', 'ci.failed', 'CI failed'])).toBe(
       'n1  queued for shop/coder\n',
@@ -48,8 +52,13 @@ verifies(
     const [local, remote] = await Promise.all([shell.says(['log', '--json']), say(['log', '--json'])]);
     expect(remote).toBe(local);
 
-    expect(await shell.says(['agents'])).toContain(', agent paused');
-    expect(await shell.json(['agents'])).toMatchObject([{ log: 'shop/coder', paused: true }]);
+    expect(await shell.says(['agents'])).toMatch(/#a1 .*, paused/);
+    // A pause of one conversation does not pause the agent's other conversation.
+    for (const listed of [await shell.json(['agents']), await shell.json(['agents', ...there], as)])
+      expect(Object.fromEntries(listed.map(({ conversation, paused }) => [conversation, paused]))).toEqual({
+        a1: true,
+        a2: false,
+      });
     await say(['send', '--to', 'coder', '--id', 'n4', '--data', '{"v":3}', 'with data']);
     const [here, away] = await Promise.all([shell.json(['inbox', '--peek']), shell.json(['inbox', '--peek', ...there], as)]);
     expect(here).toContainEqual(expect.objectContaining({ id: 'n4', data: { v: 3 } }));

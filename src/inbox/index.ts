@@ -41,6 +41,7 @@ export {
 export { redactedJson, redactor } from './producing/redact.ts';
 export type { Lifted } from './producing/resume.ts';
 export { earlierWakes, wakingFacts, type EarlierWakes } from './waking-facts.ts';
+export { isPaused } from './paused.ts';
 export { awaitReceipt, receiptState, type ReceiptName, type ReceiptState } from './why/await-receipt.ts';
 export { receiptOf, RECEIPTS, wasSentIn } from './why/receipts.ts';
 export type { Why } from './why/why.ts';

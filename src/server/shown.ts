@@ -16,13 +16,14 @@ import { ANYONE, type Item } from '../core/items.ts';
 import { formatKind, LEVELS, type Level } from '../core/notification.ts';
 import type { AgentOverview, Presence } from '../core/ports.ts';
 import { isType } from '../core/records.ts';
-import { receiptOf, type Inbox, type Queued } from '../inbox/index.ts';
+import { isPaused, receiptOf, type Inbox, type Queued } from '../inbox/index.ts';
 
 export async function agentSummary(inbox: Inbox, overview: AgentOverview): Promise<AgentSummary> {
   const { log, open, oldestOpenAt, paused, last } = overview;
   const presence = overview.presence.filter((known) => inbox.wasConversation(known));
   const now = inbox.store.now();
-  const conversations = presence.map((known) => conversationSummary(inbox, known, now));
+  const gates = overview.gated ? await inbox.gates(log) : [];
+  const conversations = presence.map((known) => conversationSummary(inbox, known, { now, gates }));
   const active = conversations.some((each) => each.active);
   const doing = active ? doingOf(overview) : NOTHING;
   return {
@@ -32,7 +33,7 @@ export async function agentSummary(inbox: Inbox, overview: AgentOverview): Promi
     oldestOpenAt: oldestOpenAt ?? null,
     active,
     paused,
-    held: overview.gated ? await heldOf(inbox, log, conversations) : null,
+    held: await heldOf(inbox, log, { gates, conversations }),
     asksSince: asks(inbox, overview, conversations) && doing.kind === 'nothing' ? (oldestOpenAt ?? null) : null,
     failedAt: active && last?.type === 'agent_failed' ? last.at : null,
     doing,
@@ -46,12 +47,14 @@ export async function agentSummary(inbox: Inbox, overview: AgentOverview): Promi
  * Finds the interrupt that refuses calls. If the agent has active conversations, only interrupts of these conversations and
  * interrupts that no conversation has taken are considered.
  */
-async function heldOf(inbox: Inbox, log: LogKey, conversations: readonly ConversationSummary[]): Promise<Held | null> {
+async function heldOf(
+  inbox: Inbox,
+  log: LogKey,
+  { gates: all, conversations }: { readonly gates: readonly Item[]; readonly conversations: readonly ConversationSummary[] },
+): Promise<Held | null> {
   const active = conversations.filter((each) => each.active).map(({ conversation }) => conversation);
   const holder = (item: Item): string => item.takenBy ?? item.audience;
-  const gates = (await inbox.gates(log)).filter(
-    (item) => holder(item) === ANYONE || active.length === 0 || active.includes(holder(item)),
-  );
+  const gates = all.filter((item) => holder(item) === ANYONE || active.length === 0 || active.includes(holder(item)));
   const item = gates.find(({ notification }) => notification.action === 'pause') ?? gates[0];
   if (item === undefined) return null;
   const { id, notification: n } = item;
@@ -109,7 +112,12 @@ function doingOf({ last }: AgentOverview): Doing {
   }
 }
 
-export function conversationSummary(inbox: Inbox, known: Presence, now: number): ConversationSummary {
+/** `gates`: the interrupts that hold up a gate of the agent. */
+export function conversationSummary(
+  inbox: Inbox,
+  known: Presence,
+  { now, gates }: { readonly now: number; readonly gates: readonly Item[] },
+): ConversationSummary {
   return {
     conversation: known.conversation,
     address: `${known.log}#${known.conversation}`,
@@ -118,6 +126,7 @@ export function conversationSummary(inbox: Inbox, known: Presence, now: number):
     hostVersion: known.hostVersion ?? null,
     folder: known.folder ?? null,
     active: inbox.isActive(known, now),
+    paused: isPaused(gates, known.conversation),
     startedAt: known.startedAt,
     seenAt: known.seenAt,
     carriedAt: known.carriedAt ?? null,

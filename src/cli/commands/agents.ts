@@ -2,7 +2,9 @@ import { nameTold } from '../../config/index.ts';
 import type { CommandLine } from '../command-line.ts';
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
+import type { Item } from '../../core/items.ts';
 import type { LogOverview, Presence } from '../../core/ports.ts';
+import { isPaused } from '../../inbox/index.ts';
 import { SERVER_OPTION, readInbox, type GlobalOptions } from '../context.ts';
 import { addressName } from '../foreign.ts';
 import { table } from '../table.ts';
@@ -35,7 +37,6 @@ export function agents(command: CommandLine): void {
                   ...known,
                   log,
                   open,
-                  paused,
                   ...(host === null ? {} : { host }),
                   ...(hostVersion === null ? {} : { hostVersion }),
                   ...(endedAt === null ? {} : { endedAt }),
@@ -53,18 +54,27 @@ export function agents(command: CommandLine): void {
         const project = options.all ? undefined : ear.project;
         const there = (await ear.store.presence(defined({ project }))).filter((p) => ear.wasConversation(p));
         const overview = new Map<string, Agent>();
+        const gates = new Map<string, readonly Item[]>();
         for (let after: LogKey | undefined; ;) {
           const page = await ear.agents({
             ...defined({ project, after }),
           });
-          for (const { log, open, paused } of page) overview.set(log, { open, paused });
+          for (const { log, open, paused } of page) {
+            overview.set(log, { open, paused });
+            if (paused) gates.set(log, await ear.gates(log));
+          }
           after = page.at(-1)?.log;
           if (after === undefined) break;
         }
         const now = ear.store.now();
         const rows = there
           .toSorted((a, b) => b.seenAt - a.seenAt)
-          .map((p): Row => ({ ...p, active: ear.isActive(p, now), ...(overview.get(p.log) ?? NOBODY) }));
+          .map((p): Row => ({
+            ...p,
+            active: ear.isActive(p, now),
+            open: overview.get(p.log)?.open ?? NONE,
+            paused: isPaused(gates.get(p.log) ?? [], p.conversation),
+          }));
         tell([...rows, ...unseen(overview, rows)], ear.project, now, options);
         const told = nameTold(ear.config);
         if (told !== undefined && !options.json) print(paint('dim', plain(told, 400)));
@@ -81,9 +91,9 @@ type Row = Pick<Presence, 'host' | 'hostVersion' | 'endedAt' | 'carriers' | 'pas
   readonly active: boolean;
 } & Agent;
 
-/** The open notifications of an agent, and whether the agent or one of its conversations is paused. */
+/** The open notifications of an agent, and whether the conversation of the row is paused, or the agent that was never seen. */
 type Agent = { readonly open: LogOverview['open'] | undefined; readonly paused: boolean };
-const NOBODY: Agent = { open: { info: 0, warning: 0, error: 0, critical: 0 }, paused: false };
+const NONE: LogOverview['open'] = { info: 0, warning: 0, error: 0, critical: 0 };
 
 function seenAs({ endedAt, seenAt, active, passedTo }: Row, now: number): string {
   if (seenAt === undefined) return 'not seen yet';
@@ -122,7 +132,7 @@ function tell(all: readonly Row[], project: string, now: number, options: Option
         row.active ? paint('green', '●') : paint('dim', '○'),
         addressName(row.log, row.conversation),
         row.open === undefined ? '' : String(Object.values(row.open).reduce((a, b) => a + b, 0)),
-        `${seenAs(row, now)}${row.paused ? ', agent paused' : ''}`,
+        `${seenAs(row, now)}${row.paused ? ', paused' : ''}`,
         nameOf([row.host, row.hostVersion].filter(Boolean).join(' '), 40),
         Object.keys(row.carriers)
           .map((carrier) => nameOf(carrier))

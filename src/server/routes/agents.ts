@@ -95,7 +95,8 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
         throw new ProblemError('not_found', `no agent ${log} has been seen; GET /api/agents lists the known agents`);
       const wanted = conversation === undefined ? all : all.filter((known) => known.conversation === conversation);
       const from = Number(after);
-      const items = onOnePage(wanted.slice(from, from + limit).map((known) => conversationSummary(inbox, known, now)));
+      const gates = await inbox.gates(log);
+      const items = onOnePage(wanted.slice(from, from + limit).map((known) => conversationSummary(inbox, known, { now, gates })));
       return reply<Page<ConversationSummary>>(c, {
         items,
         next: wanted.length > from + items.length ? String(from + items.length) : null,

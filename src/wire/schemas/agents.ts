@@ -12,6 +12,7 @@ export const conversation = z
     hostVersion: nullable(z.string()),
     folder: nullable(z.string()).describe('the worktree of the conversation'),
     active: z.boolean(),
+    paused: z.boolean().describe('whether a pause holds this conversation'),
     startedAt: time,
     seenAt: time,
     carriedAt: nullable(time),
@@ -63,7 +64,7 @@ export const agent = z
     open: counts,
     oldestOpenAt: nullable(time),
     active: z.boolean().describe('whether at least one conversation is active'),
-    paused: z.boolean(),
+    paused: z.boolean().describe('whether a pause holds at least one conversation of the agent'),
     held: nullable(held).describe(
       'the interrupt that keeps the gate up now. A pause has priority over other interrupts, because reading does not lower the gate of a pause',
     ),

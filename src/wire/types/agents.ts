@@ -24,6 +24,8 @@ export type ConversationSummary = {
   /** The worktree of the conversation. */
   readonly folder: string | null;
   readonly active: boolean;
+  /** Whether a pause holds this conversation. */
+  readonly paused: boolean;
   readonly startedAt: number;
   readonly seenAt: number;
   readonly carriedAt: number | null;
@@ -65,6 +67,7 @@ export type AgentSummary = {
   readonly oldestOpenAt: number | null;
   /** Whether at least one conversation is active. */
   readonly active: boolean;
+  /** Whether a pause holds at least one conversation of the agent. */
   readonly paused: boolean;
   /**
    * The interrupt that keeps the gate up now. A pause has priority over other interrupts, because reading does not lower the gate

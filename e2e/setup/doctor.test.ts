@@ -18,13 +18,14 @@ type Found = { readonly what: string; readonly value: string; readonly ok: boole
 function about(
   home: Home,
   env: Readonly<Record<string, string>> = {},
+  { agent = 'claude', cwd = home.project } = {},
 ): { readonly code: number | null; readonly found: readonly Found[] } {
-  const { code, stdout } = home.run(['doctor', '--json'], { env });
+  const { code, stdout } = home.run(['doctor', '--json'], { env, cwd });
   const all = stdout
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as Found);
-  return { code, found: all.filter(({ what }) => what === 'claude') };
+  return { code, found: all.filter(({ what }) => what === agent) };
 }
 
 function installed(): Home {
@@ -79,6 +80,42 @@ describe('an agent that is not connected', () => {
       /but not connected to Earpiece; \S+settings\.json:1:12: is not valid JSON: expected a value/u,
     );
     expect(code).toBe(0);
+  });
+});
+
+describe.each(['claude', 'codex', 'gemini', 'qwen', 'opencode', 'pi'])('%s, installed for another project', (agent) => {
+  proves('hosts:doctor');
+  it('is not connected here, and the advice makes no second installation in the other project', () => {
+    using home = new Home(agent);
+    const cwd = join(home.home, 'other');
+    mkdirSync(join(cwd, '.git'), { recursive: true });
+    expect(home.run(['install', agent, '--scope', 'project', '--yes'])).toMatchObject({ code: 0, stderr: '' });
+    const there = about(home, {}, { agent }).found;
+    const { code, found } = about(home, {}, { agent, cwd });
+    expect({ code, found }).toMatchObject({
+      code: 0,
+      found: [{ ok: true, advice: `earpiece install ${agent} --scope project` }],
+    });
+    expect(found[0]?.value).toMatch(/, but not connected to Earpiece in this folder, only in the project ~\/shop$/u);
+    const advised = found[0]?.advice?.split(' ').slice(1) ?? [];
+    expect(home.run([...advised, '--yes'], { cwd })).toMatchObject({ code: 0, stderr: '' });
+    expect(about(home, {}, { agent }).found.map(({ ok }) => ok)).toEqual(there.map(({ ok }) => ok));
+  });
+
+  it('is reported if its file in this project is gone', () => {
+    using home = new Home(agent);
+    expect(home.run(['install', agent, '--scope', 'project', '--yes'])).toMatchObject({ code: 0 });
+    const folder = { claude: '.claude', codex: '.codex', gemini: '.gemini', qwen: '.qwen', opencode: '.opencode', pi: '.pi' }[
+      agent
+    ];
+    rmSync(join(home.project, folder ?? ''), { recursive: true });
+    expect(about(home, {}, { agent }).found).toMatchObject([
+      {
+        ok: false,
+        value: expect.stringMatching(/is missing from|are missing from ~\/shop/u) as string,
+        advice: `earpiece install ${agent} --scope project`,
+      },
+    ]);
   });
 });
 

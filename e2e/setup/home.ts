@@ -24,6 +24,8 @@ export type RunOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** A prefix of the command. */
   readonly wrap?: readonly string[];
+  /** The folder in which the command runs. Default: the project. */
+  readonly cwd?: string;
 };
 
 export class Home implements Disposable {
@@ -49,9 +51,9 @@ export class Home implements Disposable {
     return { PATH: `${this.bin}:/usr/bin:/bin`, ...COMPILED, HOME: this.home, ...more };
   }
 
-  run(args: readonly string[], { env = {}, wrap = [] }: RunOptions = {}): Ran {
+  run(args: readonly string[], { env = {}, wrap = [], cwd = this.project }: RunOptions = {}): Ran {
     const [command = '', ...words] = [...wrap, process.execPath, CLI, ...args];
-    const { status, stdout, stderr } = spawnSync(command, words, { cwd: this.project, env: this.env(env), encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync(command, words, { cwd, env: this.env(env), encoding: 'utf8' });
     return { code: status, stdout, stderr };
   }
 

@@ -51,19 +51,19 @@ export async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOpti
   if (first === undefined && plugin !== undefined)
     return [await enabledFinding(setup, plugin, bad), ...variableFindings(setup, user, options, undefined, bad)];
   if (first === undefined) {
-    const recorded = installBook({ env: process.env })
-      .list()
-      .find(({ host }) => host === name);
+    const recorded = recordedPlace(setup, wanted);
     if (recorded !== undefined) {
-      const problem = problemOf(setup, { ...user, scope: recorded.scope }, wanted);
+      const problem = problemOf(setup, recorded, wanted);
       if (problem !== undefined) return [bad(problem, repairing(setup))];
-      return [bad(`the hooks of Earpiece are missing from ${short(recorded.file, user)}`)];
+      const again = recorded.scope === 'user' ? [] : [`earpiece install ${name} --scope project`];
+      return [bad(`the hooks of Earpiece are missing from ${short(hooks.file(recorded), user)}`, ...again)];
     }
     if (command === undefined) return [];
-    const value = `${title} is installed (${short(command, user)}), but not connected to Earpiece`;
+    const isThere = (place: Place): boolean => hooks.found(readSettings(hooks.file(place)).text ?? '').length > 0;
+    const finding = unconnected(setup, command, isThere);
     const [broken] = brokenFiles(setup, user, wanted, bad);
-    if (broken !== undefined) return [{ ...broken, value: `${value}; ${broken.value}`, ok: true }];
-    return [{ what: name, value, ok: true, advice: `earpiece install ${name}` }];
+    if (broken !== undefined) return [{ ...broken, value: `${finding.value}; ${broken.value}`, ok: true }];
+    return [finding];
   }
 
   const findings: Finding[] = [];
@@ -178,11 +178,13 @@ async function pluginFindings(setup: Setup, ours: Ours, options: GlobalOptions):
   const files = [user, placeHere('project')].filter((place) => plugin.isOurs(readSettings(plugin.file(place)).text));
   const [first] = files;
   if (first === undefined) {
-    if (installBook({ env: process.env }).get(plugin.file(user)) !== undefined)
-      return [bad(`the plugin of Earpiece is missing from ${short(plugin.file(user), user)}`)];
+    const recorded = recordedPlace(setup, ours);
+    if (recorded !== undefined) {
+      const again = recorded.scope === 'user' ? [] : [`earpiece install ${name} --scope project`];
+      return [bad(`the plugin of Earpiece is missing from ${short(plugin.file(recorded), user)}`, ...again)];
+    }
     if (command === undefined) return [];
-    const value = `${title} is installed (${short(command, user)}), but not connected to Earpiece`;
-    return [{ what: name, value, ok: true, advice: `earpiece install ${name}` }];
+    return [unconnected(setup, command, (place) => plugin.isOurs(readSettings(plugin.file(place)).text))];
   }
   const bridge = plugin.command(readSettings(plugin.file(first)).text ?? '');
   const gone = bridge === undefined ? undefined : goneOf([bridge.node, bridge.entry]);
@@ -211,6 +213,31 @@ async function pluginFindings(setup: Setup, ours: Ours, options: GlobalOptions):
   const proved = proof?.kind === 'heard' ? `; a test notification arrived through its bridge in ${duration(proof)}` : '';
   const has = `${title} has the plugin ${short(plugin.file(first), user)}${proved}`;
   return [{ what: name, value: has, ok: true, has }];
+}
+
+/** Returns the place of an installation that applies to this folder: your own, or the one of this project. */
+function recordedPlace(setup: Setup, ours: Ours): Place | undefined {
+  const records = installBook({ env: process.env })
+    .list()
+    .filter(({ host }) => host === setup.name);
+  return [placeHere('user'), placeHere('project')].find((place) => {
+    const files = setup.parts(place, ours).map(({ file }) => file);
+    const isHere = (project: string): boolean => place.scope === 'user' || project === place.project;
+    return records.some(({ scope, project, file }) => scope === place.scope && isHere(project) && files.includes(file));
+  });
+}
+
+/** Describes an agent that this folder does not connect. An installation for all projects would be a second one in `other`. */
+function unconnected({ name, title }: Setup, command: string, isThere: (place: Place) => boolean): Finding {
+  const user = placeHere('user');
+  const other = installBook({ env: process.env })
+    .list()
+    .filter(({ host, scope }) => host === name && scope === 'project')
+    .find(({ scope, project }) => isThere({ ...user, scope, project }));
+  const value = `${title} is installed (${short(command, user)}), but not connected to Earpiece`;
+  if (other === undefined) return { what: name, value, ok: true, advice: `earpiece install ${name}` };
+  const where = `${value} in this folder, only in the project ${short(other.project, user)}`;
+  return { what: name, value: where, ok: true, advice: `earpiece install ${name} --scope project` };
 }
 
 const connected = ({ name, title }: Setup, by: string): HostFinding => ({

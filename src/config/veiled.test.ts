@@ -34,6 +34,12 @@ describe('secrets of servers are hidden in a shown text', () => {
       '{"provider": {"x": {"options": {"apiKey": "…", "baseURL": "u"}}}, "oauth": {"accessToken": "…"}, "customApiKeyResponses": ["…"]}',
     ],
     [
+      'the way to sign in, which is no secret',
+      'settings.json',
+      '{"security": {"auth": {"selectedType": "openai", "enforcedType": "sk-12345678", "apiKey": "s", "x": "s"}}, "auth": {"selectedType": "s"}}',
+      '{"security": {"auth": {"selectedType": "openai", "enforcedType": "…", "apiKey": "…", "x": "…"}}, "auth": {"selectedType": "…"}}',
+    ],
+    [
       'settings of TOML with the name of a secret',
       'c.toml',
       '[model_providers.p]\nexperimental_bearer_token = "s"\nenv_key = "s"\nbase_url = "u"\n[a]\nbearer_token_env_var = "X"\n',

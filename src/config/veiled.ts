@@ -7,6 +7,9 @@ import { isSecretSetting, withoutSecretsIn, withoutSecretWords } from './secret-
 const HOLDERS: ReadonlySet<string> = new Set(['env', 'environment', 'headers', 'http_headers']);
 const holdsSecrets = (name: string): boolean => HOLDERS.has(name) || isSecretSetting(name);
 
+/** The members of Gemini CLI and Qwen Code that name a way to sign in. Their place has the name of a secret. */
+const SIGN_IN = ['selectedType', 'enforcedType'].map((name) => ['security', 'auth', name]);
+
 /** Members that contain the command line of a server. */
 const WORDS: ReadonlySet<string> = new Set(['command', 'args']);
 
@@ -48,6 +51,7 @@ function inJson(text: string): readonly Span[] | undefined {
   const show = (node: Node, value: string): void => {
     if (node.kind === 'scalar' && value !== node.value) spans.push({ ...node, shown: JSON.stringify(value) });
   };
+  const plain = new Set(SIGN_IN.map((path) => path.reduce<Node | undefined>(memberOf, parsed.root)));
   const walk = (node: Node, isBelow: boolean): void => {
     if (node.kind === 'object') {
       for (const [name, inner] of [...node.members, ...(node.replaced ?? [])]) {
@@ -55,7 +59,7 @@ function inJson(text: string): readonly Span[] | undefined {
         else walk(inner, isBelow || holdsSecrets(name));
       }
     } else if (node.kind === 'array') for (const inner of node.elements) walk(inner, isBelow);
-    else if (isBelow && (typeof node.value === 'string' || typeof node.value === 'number')) spans.push(node);
+    else if (isBelow && !plain.has(node) && (typeof node.value === 'string' || typeof node.value === 'number')) spans.push(node);
     else if (typeof node.value === 'string') show(node, withoutSecretsIn(node.value));
   };
   const showWords = (node: Node): void => {
@@ -67,6 +71,9 @@ function inJson(text: string): readonly Span[] | undefined {
   walk(parsed.root, false);
   return spans.toSorted((a, b) => a.at - b.at);
 }
+
+const memberOf = (node: Node | undefined, name: string): Node | undefined =>
+  node?.kind === 'object' ? node.members.get(name) : undefined;
 
 /** Hides the secrets in a command line that is one text, and keeps its white space. */
 function withoutSecretsInLine(line: string): string {

@@ -45,6 +45,37 @@ function spoiled({ spoil }: Kind, prepare: (run: Run, home: Home) => void = () =
   return { home, run };
 }
 
+/** Runs a command with a read-only file system at the folder `$0`. */
+const READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"';
+
+describe.skipIf(!isRoot || process.platform !== 'linux')('a state folder on a read-only file system, as root on Linux', () => {
+  proves('hosts:doctor');
+
+  it('gets an advice that helps, and no report that a notification arrives', () => {
+    using home = new Home('claude');
+    expect(home.run(['install', '--yes']).code).toBe(0);
+    expect(home.run(['send', '--to', 'coder', 'x']).code).toBe(0);
+    const state = join(home.home, STATE);
+    const { code, stdout } = home.run(['doctor', '--json'], { wrap: ['unshare', '-m', 'sh', '-c', READ_ONLY, state] });
+    const found = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect({ code, state: found.find(({ what }) => what === 'state') }).toEqual({
+      code: 8,
+      state: {
+        what: 'state',
+        value: `${state} cannot be used (EROFS)`,
+        ok: false,
+        advice: 'make the file system writable, or set XDG_STATE_HOME to a folder that you can write',
+      },
+    });
+    expect(found.find(({ what }) => what === 'claude')?.['value']).toMatch(
+      /^Claude Code has \d+ hooks in ~\/\.claude\/settings\.json, but no notification arrives, because the store cannot be used$/u,
+    );
+  });
+});
+
 describe.each(KINDS)('an unreadable state folder: $code', (kind) => {
   const { code } = kind;
 
@@ -63,7 +94,7 @@ describe.each(KINDS)('an unreadable state folder: $code', (kind) => {
         what: 'state',
         value: `${join(home.home, STATE)} cannot be used (${code})`,
         ok: false,
-        advice: `give yourself access: chmod u+rwx ${join(home.home, STATE)}; or set XDG_STATE_HOME to another folder`,
+        advice: `give yourself access: chmod u+rwx ${join(home.home, STATE)}; or set XDG_STATE_HOME to a folder that you can write`,
       });
       expect(new Set(found.map(({ what }) => what))).toEqual(
         new Set(['earpiece', 'node', 'config', 'state', 'project', 'store', 'claude']),

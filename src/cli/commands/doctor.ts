@@ -105,10 +105,17 @@ function codexTerminalsOf(folder: string): Finding[] {
   ];
 }
 
+/** The error code of a file system that is read-only for everybody, so that no permission helps. */
+const READ_ONLY = 'EROFS';
+
 function stateOf(folder: string): Finding[] {
   const code = unusable(folder);
   if (code === undefined) return [];
-  const advice = `give yourself access: chmod u+rwx ${folder}; or set XDG_STATE_HOME to another folder`;
+  const other = 'set XDG_STATE_HOME to a folder that you can write';
+  const advice =
+    code === READ_ONLY
+      ? `make the file system writable, or ${other}`
+      : `give yourself access: chmod u+rwx ${folder}; or ${other}`;
   return [{ what: 'state', value: `${folder} cannot be used (${code})`, ok: false, advice }];
 }
 
@@ -122,7 +129,7 @@ function archiveOf({ archive }: Config): Finding[] {
       what: 'archive',
       value,
       ok: false,
-      advice: 'give yourself write access to this folder, or change the setting archive in earpiece.toml',
+      advice: `${code === READ_ONLY ? 'make the file system writable' : 'give yourself write access to this folder'}, or change the setting archive in earpiece.toml`,
     },
   ];
 }

@@ -82,7 +82,7 @@ export async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOpti
     findings.push(bad(`a test notification did not arrive through the hook at ${proof.event}: the hook ${proof.why}`));
   if (findings.length > 0) return findings;
   const proved = proof?.kind === 'heard' ? `; a test notification arrived through ${proof.event} in ${duration(proof)}` : '';
-  return [connected(setup, `${first.hooks.length} hooks in ${short(first.file, user)}${proved}`)];
+  return [connected(setup, `${first.hooks.length} hooks in ${short(first.file, user)}`, proved)];
 }
 
 /**
@@ -165,7 +165,7 @@ async function enabledFinding(setup: Setup, plugin: EnabledPlugin, bad: Bad): Pr
       `npm install -g earpiece, or: ${again}`,
     );
   const proved = `a test notification arrived through ${proof.event} in ${duration(proof)}`;
-  return connected(setup, `${plugin.hooks.length} hooks in the plugin ${plugin.name}; ${proved}`);
+  return connected(setup, `${plugin.hooks.length} hooks in the plugin ${plugin.name}`, `; ${proved}`);
 }
 
 /** Reports on the file of a plugin, and tests the bridge that the plugin starts. */
@@ -211,8 +211,8 @@ async function pluginFindings(setup: Setup, ours: Ours, options: GlobalOptions):
     findings.push(bad(`a test notification did not arrive through the bridge of the plugin: the bridge ${proof.why}`));
   if (findings.length > 0) return findings;
   const proved = proof?.kind === 'heard' ? `; a test notification arrived through its bridge in ${duration(proof)}` : '';
-  const has = `${title} has the plugin ${short(plugin.file(first), user)}${proved}`;
-  return [{ what: name, value: has, ok: true, has }];
+  const has = `${title} has the plugin ${short(plugin.file(first), user)}`;
+  return [{ what: name, value: `${has}${proved}`, ok: true, has }];
 }
 
 /** Returns the place of an installation that applies to this folder: your own, or the one of this project. */
@@ -240,9 +240,9 @@ function unconnected({ name, title }: Setup, command: string, isThere: (place: P
   return { what: name, value: where, ok: true, advice: `earpiece install ${name} --scope project` };
 }
 
-const connected = ({ name, title }: Setup, by: string): HostFinding => ({
+const connected = ({ name, title }: Setup, by: string, proved: string): HostFinding => ({
   what: name,
-  value: `${title} is connected: ${by}`,
+  value: `${title} is connected: ${by}${proved}`,
   ok: true,
   has: `${title} has ${by}`,
 });

@@ -271,6 +271,27 @@ describe('the installer', () => {
     expect(stdout).not.toContain('Codex is connected');
   });
 
+  it('asks to trust the hooks of Codex only until its user has trusted them', () => {
+    using home = new Home('codex');
+    expect(home.run(['install', '--yes']).code).toBe(0);
+    const commands = [...home.read('.codex/hooks.json').matchAll(/"command": ("(?:\\.|[^"])*")/gu)].map(
+      ([, json = '']) => JSON.parse(json) as string,
+    );
+    expect(commands.length).toBeGreaterThan(3);
+    const status = (trustStatus: string): void => {
+      const data = [{ hooks: commands.map((command) => ({ command, trustStatus, enabled: true })) }];
+      home.write('list.json', `${JSON.stringify({ id: 1, result: { data } })}\n`);
+      home.command('codex', `cat ${join(home.home, 'list.json')}; cat > /dev/null`);
+    };
+    status('untrusted');
+    expect(home.run(['install', '--yes']).stdout).toContain('First start codex once');
+    status('trusted');
+    const { code, stdout } = home.run(['install', '--yes']);
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('Trust all');
+    expect(stdout).toContain('Next: restart Codex');
+  });
+
   it('sets up a named agent that is not installed, and says so at each step', () => {
     using home = new Home();
     const { code, stdout } = home.run(['install', 'claude', '--yes']);

@@ -21,7 +21,7 @@ import { onPath } from '../shell.ts';
 import type { Finding } from '../what-agents-miss.ts';
 import { bridgeCanary } from './bridge-canary.ts';
 import { canary, duration } from './canary.ts';
-import { untrusted } from './codex-trust.ts';
+import { hookTrust } from './codex-trust.ts';
 import { CALLS_TOOLS, oursHere, placeHere, short } from './here.ts';
 import { otherVariables } from './other-variables.ts';
 import { brokenFiles, goneOf, serverFindings, repairing } from './server-checks.ts';
@@ -73,8 +73,8 @@ export async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOpti
   const runs =
     setup.switchedOff(user).every(({ ofServer }) => ofServer === true) &&
     brokenFiles(setup, first.place, wanted, bad).length === 0;
-  const trust = name === 'codex' && command !== undefined && runs ? await untrusted(command, commandsOf(first)) : undefined;
-  if (trust !== undefined) findings.push(bad(trust, 'start codex and choose "Trust all and continue"'));
+  const trust = name === 'codex' && command !== undefined && runs ? await hookTrust(command, commandsOf(first)) : undefined;
+  if (trust?.kind === 'held') findings.push(bad(trust.why, 'start codex and choose "Trust all and continue"'));
 
   // If the hooks start a missing program, a failed test has the same cause.
   const proof = wrongPaths(first, user, bad).length > 0 ? undefined : await canary(hooks.host, first.hooks);

@@ -7,14 +7,21 @@ const WITHIN_MS = 20_000;
 
 type Listed = { readonly command?: string; readonly trustStatus?: string; readonly enabled?: boolean };
 
-/**
- * Returns the reason why Codex does not run the hooks; undefined if Codex runs all of these hooks, or does not report which hooks
- * it trusts.
- */
-export async function untrusted(codex: string, lines: readonly string[]): Promise<string | undefined> {
+/** Whether Codex runs the hooks. `unknown`: Codex does not report which hooks it trusts. */
+export type HookTrust =
+  | { readonly kind: 'trusted' }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'held'; readonly why: string };
+
+export async function hookTrust(codex: string, lines: readonly string[]): Promise<HookTrust> {
   const listed = await hooksOf(codex);
-  const own = listed?.filter(({ command }) => command !== undefined && lines.includes(command)) ?? [];
-  if (listed !== undefined && own.length === 0) return 'Codex does not see the hooks of Earpiece in this folder';
+  if (listed === undefined) return { kind: 'unknown' };
+  const why = whyHeld(listed.filter(({ command }) => command !== undefined && lines.includes(command)));
+  return why === undefined ? { kind: 'trusted' } : { kind: 'held', why };
+}
+
+function whyHeld(own: readonly Listed[]): string | undefined {
+  if (own.length === 0) return 'Codex does not see the hooks of Earpiece in this folder';
   const held = own.filter(({ trustStatus }) => trustStatus !== 'trusted' && trustStatus !== 'managed');
   if (held.length > 0) return `${held.length} of ${own.length} hooks are not trusted, so Codex does not run these hooks`;
   const off = own.filter(({ enabled }) => enabled === false);

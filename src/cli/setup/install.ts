@@ -2,6 +2,7 @@
 import { delimiter, join } from 'node:path';
 import { EarpieceError } from '../../core/errors.ts';
 import {
+  changes,
   install,
   installBook,
   isPending,
@@ -18,11 +19,12 @@ import {
 import type { InstallOptions } from '../commands/install.ts';
 import { EXIT } from '../exit.ts';
 import { rows } from '../findings.ts';
-import { isOnPath } from '../shell.ts';
+import { isOnPath, onPath } from '../shell.ts';
 import { complain, paint, plain, print, printJson } from '../terminal.ts';
 import { nobodyToAsk } from './ask.ts';
 import { canary, duration } from './canary.ts';
 import { carryOut, codeOf, type SetupOptions } from './carry-out.ts';
+import { hookTrust } from './codex-trust.ts';
 import { findingsOf, installationProblems } from './checks.ts';
 import { foundAt, oursHere, placeHere, setupsNamed, short, unwrittenDatabase } from './here.ts';
 
@@ -59,7 +61,10 @@ export async function runInstall(names: readonly string[], options: InstallOptio
   for (const setup of withPlugin) if (!(await provesPlugin(setup, place, options))) wrong.push(setup);
   for (const setup of outcome.done) if (!(await proves(setup, place, missing.includes(setup), options))) wrong.push(setup);
   const ready = [...withPlugin, ...outcome.done].filter((setup) => !wrong.includes(setup));
-  if (ready.length > 0) print(`\n${nextStep(ready, missing, ours)}`);
+  const unchanged = hosts.flatMap(({ setup, files }) => (files.some(changes) ? [] : [setup]));
+  const first: Setup[] = [];
+  for (const setup of ready) if (!unchanged.includes(setup) || !(await runsHooks(setup, place))) first.push(setup);
+  if (ready.length > 0) print(`\n${nextStep(ready, { missing, first, ours })}`);
   return wrong.length > 0 ? EXIT.problems.code : codeOf(outcome);
 }
 
@@ -123,8 +128,23 @@ function unwrapped({ title, wraps }: Setup, place: Place, ours: Ours): string {
   ].join('\n');
 }
 
-function nextStep(setups: readonly Setup[], missing: readonly Setup[], ours: Ours): string {
-  const own = setups.flatMap(({ next }) => (next === undefined ? [] : [`First ${next}.\n\n`])).join('');
+/** Whether an agent that runs only trusted hooks already trusts the hooks of this installation. */
+async function runsHooks({ name, commands, hooks }: Setup, place: Place): Promise<boolean> {
+  const command = commands.map((each) => onPath(each, place.env)).find((file) => file !== undefined);
+  if (name !== 'codex' || command === undefined || hooks === undefined) return false;
+  const lines = hooks.found(readSettings(hooks.file(place)).text ?? '').flatMap((hook) => hook.command ?? []);
+  return (await hookTrust(command, lines)).kind === 'trusted';
+}
+
+type Step = {
+  readonly missing: readonly Setup[];
+  /** The agents that may need a first step of the person. */
+  readonly first: readonly Setup[];
+  readonly ours: Ours;
+};
+
+function nextStep(setups: readonly Setup[], { missing, first: needing, ours }: Step): string {
+  const own = needing.flatMap(({ next }) => (next === undefined ? [] : [`First ${next}.\n\n`])).join('');
   const earpiece = ours.fetched === undefined && isOnPath('earpiece', ownPath(process.env)) ? 'earpiece' : 'npx earpiece';
   const namesOf = (some: readonly Setup[]): string => some.map(({ title }) => title).join(', ');
   const there = setups.filter((setup) => !missing.includes(setup));

@@ -100,6 +100,22 @@ describe.runIf(process.platform === 'linux')('with several terminals in one fold
     expect(await machine.says('doctor')).toContain('2 Codex terminals are open in this folder');
   });
 
+  it('why says that no notification wakes a session whose terminal is unknown', async () => {
+    await using machine = new Machine();
+    await machine.terminal();
+    await machine.prompt(SESSION);
+    await machine.says('send', '--to', 'codex', '--id', 'n1', '--level', 'error', 'red');
+    const says = async (id: string): Promise<string> => (await machine.says('why', id)).replaceAll(/\s+/gu, ' ');
+    expect(await says('n1')).toMatch(new RegExp(`^Waiting for the next message to work/codex#${SESSION}\\. ▲ error`, 'u'));
+    await machine.terminal();
+    const later = sessionOf(Date.now() + 20_000);
+    await machine.prompt(later);
+    await machine.says('send', '--to', `codex#${later}`, '--id', 'n2', '--level', 'error', 'red');
+    expect(await says('n2')).toContain(
+      `Waiting for the next message to work/codex#${later}. Earpiece does not know the terminal of this session, so the notification does not wake the session`,
+    );
+  });
+
   it('an older session that a second terminal resumes belongs to the second terminal', async () => {
     proves('hosts:codex-sessions');
     await using machine = new Machine();

@@ -17,6 +17,8 @@ export type KnownConversation = {
   readonly absence: Absence | null;
   /** True if all carriers are gateways, so that the conversation gets notifications only when it calls a wrapped tool. */
   readonly wrappedOnly: boolean;
+  /** True if nothing can wake the idle session, because its terminal is unknown. */
+  readonly terminalUnknown?: true;
   /** The conversation that took over from this conversation. */
   readonly passedTo?: string;
 };

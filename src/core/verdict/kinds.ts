@@ -93,6 +93,8 @@ export type Verdict =
       readonly address: string;
       readonly host: string | null;
       readonly wrappedOnly: boolean;
+      /** True if the notification does not wake the idle session, because its terminal is unknown. */
+      readonly terminalUnknown?: true;
       /** When the notification was queued, if the agent has made no contact since. */
       readonly unseenSince: number | null;
       /**

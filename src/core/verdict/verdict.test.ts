@@ -202,6 +202,12 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'Waiting for the next message to shop/coder#main.',
   ],
   [
+    'the terminal of the session is unknown, so nothing wakes the session',
+    { conversations: [there({ terminalUnknown: true })], decisions: TAKE },
+    'due',
+    'Waiting for the next message to shop/coder#main. Earpiece does not know the terminal of this session, so the notification does not wake the session (see earpiece doctor).',
+  ],
+  [
     'a mute will filter the notification',
     { filter: { kind: 'mute', mute }, decisions: TAKE },
     'muted',

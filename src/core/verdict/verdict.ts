@@ -97,6 +97,7 @@ function waitOf(facts: VerdictFacts): Verdict {
     address: there === undefined ? log : `${log}#${there.conversation}`,
     host: there?.host ?? null,
     wrappedOnly: there?.wrappedOnly ?? false,
+    ...defined({ terminalUnknown: there?.terminalUnknown }),
     unseenSince: there !== undefined && there.lastContactAt <= item.at ? item.at : null,
     offered: item.offers > 0,
     ...(wrongClock === undefined || wrongClock.own

@@ -94,7 +94,11 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
         return `Waiting: process ${pid} on ${named(machine)} delivers to ${named(verdict.address)}, and hides the notification as expired. The clock of that process is ${offBy(offByMs)}. The notification is delivered when that clock is corrected, or by another process.`;
       }
       const again = verdict.offered ? ' An earlier offer was not confirmed, so the notification will be marked as repeated.' : '';
-      if (!verdict.wrappedOnly) return `Waiting for the next message to ${named(verdict.address)}.${again}`;
+      const asleep =
+        verdict.terminalUnknown === true
+          ? ' Earpiece does not know the terminal of this session, so the notification does not wake the session (see earpiece doctor).'
+          : '';
+      if (!verdict.wrappedOnly) return `Waiting for the next message to ${named(verdict.address)}.${asleep}${again}`;
       const since =
         verdict.unseenSince === null
           ? ''

@@ -59,7 +59,7 @@ export async function factsOf(
     now,
     ...defined({ wrongClock }),
     ...gateExpired(item, records, { now, ownIsWrong: wrongClock?.own === true }),
-    conversations: known.map((presence) => knownOf(context, presence, { now, reader })),
+    conversations: await Promise.all(known.map((presence) => knownOf(context, presence, { now, reader }))),
     decisions,
     filter: withFile(filterOf(item.notification, policy, mutes, now)),
     gates,
@@ -102,11 +102,11 @@ function closedBy({ at, body }: Stored, withFile: (cause: FilterCause) => Filter
   return { at, by, reason, ...defined({ cause }) };
 }
 
-function knownOf(
+async function knownOf(
   context: Context,
   presence: Presence,
   { now, reader }: { readonly now: number; readonly reader: Reader },
-): KnownConversation {
+): Promise<KnownConversation> {
   const heir = presence.passedTo?.conversation;
   const carriers = Object.keys(presence.carriers);
   return {
@@ -116,8 +116,20 @@ function knownOf(
     lastContactAt: presence.seenAt,
     absence: absenceOf(context, presence, now),
     wrappedOnly: carriers.length > 0 && carriers.every((carrier) => carrier.startsWith('gateway')),
+    ...((await isTerminalUnknown(context, presence)) ? { terminalUnknown: true } : {}),
     ...(heir === undefined || !reader.conversation(heir) ? {} : { passedTo: heir }),
   };
+}
+
+/**
+ * Whether this is a session of Codex's shared server whose terminal is unknown. A session with a known terminal is bound to the
+ * process of that terminal.
+ */
+async function isTerminalUnknown({ store }: Context, presence: Presence): Promise<boolean> {
+  const { log, conversation, host, shared, process, carriers } = presence;
+  if (host !== 'codex' || !shared || process === undefined || carriers['hook'] === undefined) return false;
+  const bound = await store.binding(process);
+  return bound?.log !== log || bound.conversation !== conversation;
 }
 
 function absenceOf(context: Context, presence: Presence, now: number): Absence | null {

@@ -1324,6 +1324,10 @@ export const REQUIREMENTS = {
     behaviour:
       'earpiece in holds your keys until the agent has accepted the line, for a second at most. Your text never joins the line: if the agent does not accept the line, the line is erased. Ctrl+C passes at once.',
   },
+  'hosts:in-ends': {
+    behaviour:
+      'When its terminal closes, or after a signal, the command `earpiece in` ends its agent, also an agent that ignores the signal.',
+  },
 
   // Agents that talk to each other, and the MCP server of Earpiece.
   'talk:tell': {

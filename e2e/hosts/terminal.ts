@@ -40,6 +40,8 @@ export interface Screen {
   readonly type: (keys: string) => void;
   /** Types a line, waits until it is on the screen, and presses Enter. */
   readonly enter: (line: string) => Promise<void>;
+  /** Closes the terminal, as a closing window does. */
+  readonly close: () => void;
   /** Resolves when the agent's program has ended. */
   readonly ended: Promise<void>;
 }
@@ -168,6 +170,8 @@ function screenOf(
         child.write('\r');
       }
     },
+    // The declared type lacks this method, which closes the terminal's file.
+    close: () => (child as unknown as { destroy: () => void }).destroy(),
     ended,
   };
 }

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openInbox, type UserInbox } from '../user-inbox.ts';
 import { NUDGE, stateIn, TERMINAL_VARIABLE, wakesOf } from '../hosts/index.ts';
-import { run } from '../sources/processes/index.ts';
+import { exitCodeOf, run } from '../sources/processes/index.ts';
 import type { GlobalOptions } from './context.ts';
 import { Draft } from './draft.ts';
 import { NudgeLine } from './nudge-line.ts';
@@ -43,6 +43,7 @@ export async function runIn(words: readonly string[], options: GlobalOptions): P
       env: { ...process.env, [TERMINAL_VARIABLE]: file },
       stdout: process.stdout,
       stderr: process.stderr,
+      endsWithCaller: true,
       wrote: () => {},
       keyPressed: (keys) => {
         pressedAt = performance.timeOrigin + performance.now();
@@ -60,7 +61,7 @@ export async function runIn(words: readonly string[], options: GlobalOptions): P
       },
     });
     if (outcome.kind === 'not_started') complain(`${command}: ${outcome.reason}`);
-    return outcome.kind === 'not_started' || outcome.kind === 'exited' ? outcome.code : 1;
+    return exitCodeOf(outcome);
   } finally {
     ended.abort();
     await nudging;

@@ -10,6 +10,7 @@ import { delimiter, join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type * as NodePty from '@lydell/node-pty';
 import { send } from '../../handles/sessions.ts';
+import { endWithCaller } from './ending.ts';
 import type { Outcome } from './outcome.ts';
 import { makePipes } from './pipes.ts';
 
@@ -23,6 +24,8 @@ export type RunOptions = {
   /** Called with bytes when they arrive. In a terminal, all bytes come from `stdout`. */
   readonly wrote: (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
   readonly timeoutMs?: number | undefined;
+  /** Whether the command ends when this process gets SIGTERM or SIGHUP, or loses its terminal. Default false. */
+  readonly endsWithCaller?: boolean;
   /** Called before the start if only the missing `@lydell/node-pty` prevents a terminal. */
   readonly withoutTerminal?: (() => void) | undefined;
   /**
@@ -83,10 +86,11 @@ async function behindPipes(options: RunOptions): Promise<Outcome> {
     pipes?.forEach(({ read }) => read.destroy());
     return notStarted(options.command, await exited);
   }
+  const group = terminal ? pid : -pid;
   const signal = (name: NodeJS.Signals): void => {
     // For Ctrl+C, the terminal has already sent SIGINT to both processes.
     if (terminal && name === 'SIGINT') return;
-    send(terminal ? pid : -pid, name);
+    send(group, name);
   };
   let wroteAt = performance.now();
   let readerClosed = false;
@@ -100,9 +104,10 @@ async function behindPipes(options: RunOptions): Promise<Outcome> {
       },
       () => void (readerClosed = true),
     );
+  const ending = options.endsWithCaller ? endWithCaller({ signal, isGone: () => isGone(group) }) : undefined;
   const closed = Promise.all([tee(stdout, options.stdout, 'stdout'), tee(stderr, options.stderr, 'stderr')]);
   options.started?.(signal);
-  const timer = endAfter(options.timeoutMs, (name) => send(terminal ? pid : -pid, name));
+  const timer = endAfter(options.timeoutMs, (name) => send(group, name));
   const exit = await exited;
   timer.stop();
   if (exit instanceof Error) return notStarted(options.command, exit);
@@ -113,6 +118,8 @@ async function behindPipes(options: RunOptions): Promise<Outcome> {
   }
   stdout.destroy();
   stderr.destroy();
+  await ending?.settled();
+  ending?.release();
   return { ...outcomeOf(exit, timer.over()), ...(readerClosed ? { readerClosed } : {}) };
 }
 
@@ -131,8 +138,13 @@ async function behindTerminal(options: RunOptions, { spawn: spawnPty }: typeof N
   } catch (error) {
     return notStarted(options.command, error);
   }
-  const resize = (): void => pty.resize(stdout.columns, stdout.rows);
-  const type = (keys: Uint8Array | string): void => pty.write(keys as string);
+  let isOpen = true;
+  const resize = (): void => {
+    if (isOpen) pty.resize(stdout.columns, stdout.rows);
+  };
+  const type = (keys: Uint8Array | string): void => {
+    if (isOpen) pty.write(keys as string);
+  };
   const typed = (bytes: Buffer): void => {
     if (options.keyPressed?.(bytes) !== 'held') type(bytes);
   };
@@ -151,13 +163,23 @@ async function behindTerminal(options: RunOptions, { spawn: spawnPty }: typeof N
     options.stdout.once('drain', () => pty.resume());
   });
   const signal = (name: NodeJS.Signals): void => send(-pty.pid, name);
+  const hangUp = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    // The declared type lacks this method, which closes this side of the terminal.
+    (pty as NodePty.IPty & { readonly destroy: () => void }).destroy();
+  };
+  const ending = options.endsWithCaller ? endWithCaller({ signal, isGone: () => isGone(-pty.pid), hangUp }) : undefined;
   options.started?.(signal, type);
   const timer = endAfter(options.timeoutMs, signal);
   const ended = await new Promise<{ exitCode: number; signal?: number }>((resolve) => pty.onExit(resolve));
+  isOpen = false;
   timer.stop();
+  await ending?.settled();
   reading.dispose();
   stdout.off('resize', resize);
   stdin.off('data', typed).setRawMode(false).pause();
+  ending?.release();
   return outcomeOf({ code: ended.signal ? null : ended.exitCode, signal: nameOfSignal(ended.signal) }, timer.over());
 }
 
@@ -266,6 +288,15 @@ async function loadPty(): Promise<typeof NodePty | undefined> {
     return loaded.default ?? loaded;
   } catch {
     return undefined;
+  }
+}
+
+/** Whether no process has this id; for a negative id, whether the process group is empty. */
+function isGone(pid: number): boolean {
+  try {
+    return !process.kill(pid, 0);
+  } catch {
+    return true;
   }
 }
 

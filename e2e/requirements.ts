@@ -1328,6 +1328,10 @@ export const REQUIREMENTS = {
     behaviour:
       'When its terminal closes, or after a signal, the command `earpiece in` ends its agent, also an agent that ignores the signal.',
   },
+  'hosts:in-woken': {
+    behaviour:
+      'The command `earpiece in` types nothing for an agent that Earpiece wakes through its hooks, so one notification wakes such an agent once.',
+  },
 
   // Agents that talk to each other, and the MCP server of Earpiece.
   'talk:tell': {

@@ -12,6 +12,7 @@ import {
   forgetMarks,
   noteWork,
   serverLives,
+  isWoken,
   TERMINAL_VARIABLE,
   type Attended,
   type Caller,
@@ -228,7 +229,8 @@ export async function opened(
       inbox,
       project: config.project,
       given,
-      terminal: process.env[TERMINAL_VARIABLE],
+      // Two wakers would wake the agent twice for one notification, so `earpiece in` types nothing for such a host.
+      terminal: isWoken(host) ? undefined : process.env[TERMINAL_VARIABLE],
       ...(own === undefined ? {} : { mayAct: own.mayAct }),
     },
     caller: {

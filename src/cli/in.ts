@@ -6,9 +6,9 @@
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { openInbox, type UserInbox } from '../user-inbox.ts';
-import { NUDGE, stateIn, TERMINAL_VARIABLE, wakesOf } from '../hosts/index.ts';
+import { HOOK_HOSTS, isWoken, NUDGE, PLUGIN_HOSTS, stateIn, TERMINAL_VARIABLE, wakesOf } from '../hosts/index.ts';
 import { exitCodeOf, run } from '../sources/processes/index.ts';
 import type { GlobalOptions } from './context.ts';
 import { Draft } from './draft.ts';
@@ -28,6 +28,9 @@ const MAX_ENTERS = 3;
 /** Runs the agent, and resolves with its exit code. */
 export async function runIn(words: readonly string[], options: GlobalOptions): Promise<number> {
   const [command = '', ...args] = words;
+  const host = [...HOOK_HOSTS, ...PLUGIN_HOSTS].find(({ name }) => name === basename(command));
+  if (host !== undefined && isWoken(host))
+    complain(`the hooks or the plugin of earpiece install wake ${host.title}, so earpiece in types nothing`);
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-in-'));
   const file = join(folder, 'state');
   const ended = new AbortController();

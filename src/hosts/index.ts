@@ -28,5 +28,10 @@ export { stateIn, TERMINAL_VARIABLE } from './terminal-state.ts';
 
 /** The hosts with plugins for `earpiece bridge <host>`. */
 export const PLUGIN_HOSTS: readonly Host[] = [opencode, pi];
+
+/** Whether Earpiece wakes an idle agent of this host through its hooks or its plugin. */
+export const isWoken = (host: Host | HookHost): boolean =>
+  !('events' in host) || host.waker !== undefined || Object.values(host.events).some(({ waits }) => waits);
+
 export { isWaitedFor, waitFor } from './waiter.ts';
 export { NUDGE, wakesOf } from './wakes.ts';

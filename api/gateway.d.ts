@@ -445,6 +445,7 @@ type Verdict$1 =
   readonly address: string;
   readonly host: string | null;
   readonly wrappedOnly: boolean;
+  readonly terminalUnknown?: true;
   readonly unseenSince: number | null;
   readonly offered: boolean;
   readonly hiddenBy?: {

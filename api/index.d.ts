@@ -687,6 +687,7 @@ type Verdict =
   readonly address: string;
   readonly host: string | null;
   readonly wrappedOnly: boolean;
+  readonly terminalUnknown?: true;
   readonly unseenSince: number | null;
   readonly offered: boolean;
   readonly hiddenBy?: {

@@ -58,7 +58,7 @@ describe('withdraw', () => {
     expect(await ear.open('other/coder')).toHaveLength(1);
   });
 
-  it('for a project-wide interrupt, lists agents that already got it apart from conversations that begin later', async () => {
+  it('for a project-wide interrupt, prints separate lines for agents that already got it and for conversations that begin later', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const main = ear.conversation('shop/coder#main');

@@ -103,7 +103,7 @@ describe('a terminal', () => {
     const command = `printf 'fetching 45%% [====>    ]'; until [ -e ${go} ]; do sleep 0.05; done; printf '\\rfetching done            \\n'`;
     await ask('run', { command, pty: true, background: true, id: 'bar' });
     expect(await shows(ask, 'bar', '>')).toMatchObject({ state: 'running', content: 'fetching 45% [====>    ]' });
-    // When this prompt is recognized, the progress line has been still for longer than the prompt.
+    // When this prompt is recognized, the progress line has been unchanged for longer than the prompt.
     await ask('run', { command: 'read -p "Go on? [y/N] " x', pty: true, background: true, id: 'prompt' });
     await until('prompt', ({ state }) => state === 'waiting');
     expect(await shows(ask, 'bar', '>')).toMatchObject({ state: 'running' });

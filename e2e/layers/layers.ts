@@ -17,7 +17,7 @@ type Room = {
 /** The allowed imports of each room. Each import that is not listed is forbidden on purpose, so a new line needs a review. */
 export const ROOMS: Readonly<Record<string, Room>> = {
   core: { mayImport: [], pure: { packages: ['@toon-format/toon'] } },
-  // Reads users' files within bounds: limited sizes, patterns in linear time.
+  // This room reads users' files of limited size, and matches patterns in linear time.
   input: { mayImport: ['core'] },
   stores: { mayImport: ['core', 'input'] },
   inbox: { mayImport: ['core', 'input'] },

@@ -99,7 +99,7 @@ describe('the format', () => {
     expect(requests?.series.map(({ labels }) => labels.get('route'))).toEqual(hostile);
   });
 
-  it('requests are counted once per method, route and status, and timed into every bucket that includes them', () => {
+  it('requests are counted once per method, route and status, and each duration is counted in every bucket that includes it', () => {
     const metrics = new Metrics();
     for (const [status, seconds] of [
       [200, 0.0005],

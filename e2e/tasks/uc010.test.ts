@@ -149,7 +149,7 @@ describe('blocked by a person while the agent works', () => {
 });
 
 describe('a task that is unblocked', () => {
-  it('lets calls pass without an interrupt, if the agent has not read the interrupt yet', async () => {
+  it('withdraws an interrupt that the agent has not read, and calls pass', async () => {
     proves('tasks:unblocked');
     await using office = await Office.open();
     const agent = await office.agent();

@@ -46,7 +46,7 @@ export class Stage {
     return child;
   }
 
-  /** Runs a command to its end. Rejects if it cannot be started or does not end. */
+  /** Runs a command to its end. Rejects if the command cannot be started or does not end. */
   async run(command: string, args: readonly string[], { input = '', env = this.env }: RunOptions = {}): Promise<Ran> {
     const child = this.start(command, args, env);
     const out = { stdout: '', stderr: '' };

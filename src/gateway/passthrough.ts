@@ -201,12 +201,12 @@ export class HttpPassthrough implements HttpEndpoint {
       throw error;
     }
     if (body === undefined) {
-      const why = `The MCP server "${this.#options.upstream.name}" answered with more than ${MAX_FRAME_BYTES / 1024 / 1024} MiB.`;
+      const why = `The MCP server "${this.#options.upstream.name}" answered with more than ${MAX_FRAME_BYTES / 1024 / 1024} MiB. Ask for less data.`;
       return refuse(response, 502, why, INTERNAL_ERROR, frame?.id);
     }
     const kept = sifted(frameOf(body), waits, this.#unasked);
     if (kept === undefined) {
-      const why = `The MCP server "${this.#options.upstream.name}" answered a different request.`;
+      const why = `The MCP server "${this.#options.upstream.name}" answered a different request. Restart or update the server.`;
       return refuse(response, 502, why, INTERNAL_ERROR, frame?.id);
     }
     const out = leaving((await this.#changed(kept, client)) ?? { bytes: kept.bytes });

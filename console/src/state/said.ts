@@ -70,7 +70,7 @@ export function tryAgain(id: string): void {
 async function run({ id, address, deed }: Said): Promise<Done | undefined> {
   try {
     const done = await send(id, address, deed);
-    // No record will have this id if another notification counts the message. The page shows the change at that notification.
+    // No record will have this id if another notification counts the message. The page shows the message in the count of that notification.
     if (done === undefined || !('into' in done) || done.into !== null) forget(id);
     else change(id, { state: 'accepted' });
     return done;

@@ -17,7 +17,7 @@ export type Asked = {
 export type ModelServerOptions = {
   /** Awaited before the answer begins. */
   readonly before: (step: Step) => Promise<void> | void;
-  /** Called after each word with the number of words so far. Returns the delay until the next word, in ms. */
+  /** Returns the delay until the next word, in ms. Called after each word with the number of words so far. */
   readonly pace: (step: Step, words: number) => number;
   /** Returns the next answer of a conversation. Default: the script of the story. */
   readonly script?: (messages: readonly Message[]) => Says;

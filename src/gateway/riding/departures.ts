@@ -70,7 +70,7 @@ export class Departure implements Departing {
     this.end();
   }
 
-  /** Returns the delivery of the text. The departure ends when the delivery is settled. */
+  /** Ties a delivery to this departure: the returned delivery ends the departure when it is confirmed or released. */
   of(delivery: Delivery): Delivery {
     return {
       departure: this,

@@ -87,7 +87,7 @@ export class Logs {
     if (entry !== undefined) entry.view = undefined;
   }
 
-  /** Reads the whole log from its messages, without the view that this process has in memory. */
+  /** Reads the whole log from its messages, and does not use the state that this process has in memory. */
   async reread(log: LogKey): Promise<View> {
     return this.#refresh(log, { view: undefined, turn: Promise.resolve(), next: undefined, works: 0 });
   }

@@ -1,4 +1,4 @@
-/** Makes the errors for callers when the thread of a database does not answer. */
+/** Makes the errors of a database's thread: it does not answer, this process has closed it, or its file is missing. */
 import { EarpieceError } from '../../core/errors.ts';
 
 export const closed = (path: string): EarpieceError =>

@@ -58,7 +58,9 @@ export const activity = z
           delivered: counts,
           waiting: counts,
           tokens: z.number().describe('estimated tokens of the texts for models'),
-          delivery: delivery.describe('for notifications that were delivered in this bucket'),
+          delivery: delivery.describe(
+            'the times from queue to delivery, for the notifications that were delivered in this bucket',
+          ),
         }),
       )
       .describe(

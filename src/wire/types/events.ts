@@ -43,7 +43,7 @@ export type ActivityReply = {
     readonly waiting: Counts;
     /** Estimated tokens of the texts for models. */
     readonly tokens: number;
-    /** For notifications that were delivered in this bucket. */
+    /** The times from queue to delivery, for the notifications that were delivered in this bucket. */
     readonly delivery: Delivery;
   }[];
   readonly delivery: Delivery;

@@ -1328,6 +1328,10 @@ export const REQUIREMENTS = {
     behaviour:
       'When its terminal closes, or after a signal, the command `earpiece in` ends its agent, also an agent that ignores the signal.',
   },
+  'hosts:wake-codex-esc': {
+    behaviour:
+      'After Esc in Codex, Earpiece queues no line, because Codex would hold the line until after your next prompt. This prompt carries the notifications.',
+  },
   'hosts:in-woken': {
     behaviour:
       'The command `earpiece in` types nothing for an agent that Earpiece wakes through its hooks, so one notification wakes such an agent once.',

@@ -83,7 +83,7 @@ export type Transcript = {
 export interface Waker {
   /** Whether a session of this process can be woken. */
   wakes(process: Process): boolean;
-  /** Whether the session of this transcript waits for its person. False if the state is uncertain. */
+  /** Whether the session of this transcript waits for its person, and the command can wake it. False if the state is uncertain. */
   isIdle(transcript: string): boolean;
   /** Returns the program that wakes the session, and its arguments. */
   command(process: Process, session: string, message: string): readonly string[];

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { tailOf, transcriptOf, type Entry } from '../transcript.ts';
 
 const TURN = /"type":"(task_started|task_complete|turn_aborted)"/;
+const INTERRUPTED = '"reason":"interrupted"';
 /**
  * The number of day folders, from the newest, in which a session's file is searched. The file is in the folder of the day on
  * which the session began.
@@ -16,13 +17,16 @@ const DAYS = 4;
 
 export const transcript = transcriptOf({ isGiven, ofSession });
 
-/** Whether the session waits for its person; undefined if the file does not show the state. */
+/**
+ * Whether the session waits for its person and sends a queued line; undefined if the file does not show the state. After a turn
+ * that the person interrupted, Codex holds its queue until the next turn.
+ */
 export function isIdle(file: string): boolean | undefined {
   const lines = tailOf(file)?.split('\n') ?? [];
   for (const line of lines.toReversed()) {
     if (!line.includes('"type":"event_msg"')) continue;
     const type = TURN.exec(line)?.[1];
-    if (type !== undefined) return type !== 'task_started';
+    if (type !== undefined) return type === 'task_complete' || (type === 'turn_aborted' && !line.includes(INTERRUPTED));
   }
   return undefined;
 }

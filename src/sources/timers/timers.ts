@@ -46,7 +46,7 @@ export function reminderEvent(reminder: Reminder, made: { readonly id: string; r
   if (!REMINDER_LEVELS.includes(level))
     throw new EarpieceError(
       'bad_argument',
-      `level must be one of ${REMINDER_LEVELS.join(', ')}, got ${JSON.stringify(level)}${String(level) === 'critical' ? '; a critical reminder would interrupt before its time' : ''}`,
+      `level must be one of ${REMINDER_LEVELS.join(', ')}, got ${JSON.stringify(level)}; a critical reminder would interrupt before its time`,
     );
   const deliver = 'inMs' in when ? { at: made.now + when.inMs } : when;
   return {

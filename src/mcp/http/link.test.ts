@@ -99,6 +99,57 @@ describe('a lost session', () => {
   });
 });
 
+describe('the handshake', () => {
+  const events = (response: ServerResponse, body: unknown): void => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(`data: ${JSON.stringify(body)}\n\n`);
+  };
+
+  it('a server may need the answer to its own request before the server answers initialize', async () => {
+    let greeting: ServerResponse | undefined;
+    const { send, said } = await linked(({ message, response }) => {
+      if (message.method === 'initialize') return events((greeting = response), ask(7, 'ping'));
+      response.writeHead(202).end();
+      if (message.id === 7) greeting?.end(`data: ${JSON.stringify(answerTo(0))}\n\n`);
+    });
+    send(INITIALIZE);
+    await expect.poll(() => said).toEqual([JSON.stringify(ask(7, 'ping'))]);
+    send(answerTo(7));
+    await expect.poll(() => said).toContain(JSON.stringify(answerTo(0)));
+  });
+
+  it('later requests do not wait for the end of a stream with a failed initialize', async () => {
+    const failure = { jsonrpc: '2.0', id: 0, error: { code: -32601, message: 'no' } };
+    const { send, said } = await linked(({ message, response }) =>
+      message.method === 'initialize' ? events(response, failure) : json(response, answerTo(message.id)),
+    );
+    send(INITIALIZE);
+    await expect.poll(() => said).toEqual([JSON.stringify(failure)]);
+    send(ask(1, 'server/discover'));
+    await expect.poll(() => said).toContain(JSON.stringify(answerTo(1)));
+  });
+
+  it('requests also wait for the answer to a second initialize', async () => {
+    const got: string[] = [];
+    let answer = (): void => {};
+    const { send, said } = await linked(({ message, response }) => {
+      got.push(message.method);
+      if (message.id === 2) answer = () => json(response, answerTo(2));
+      else json(response, answerTo(message.id));
+    });
+    send(INITIALIZE);
+    await expect.poll(() => said).toEqual([JSON.stringify(answerTo(0))]);
+    send({ ...INITIALIZE, id: 2 });
+    await expect.poll(() => got).toHaveLength(2);
+    send(ask(3));
+    send(answerTo(9));
+    await expect.poll(() => got).toHaveLength(3);
+    expect(got).not.toContain('tools/list');
+    answer();
+    await expect.poll(() => said).toContain(JSON.stringify(answerTo(3)));
+  });
+});
+
 describe('the response to a POST', () => {
   it.each<[string, unknown]>([
     ['another id', answerTo(9)],

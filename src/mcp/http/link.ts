@@ -7,6 +7,7 @@ import {
   frameOf,
   param,
   runsTool,
+  type Failure,
   type Frame,
   type Request,
   type Success,
@@ -33,10 +34,7 @@ import type { HttpUpstream } from '../upstream.ts';
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 
-/**
- * The maximum number of GETs for the missing part of an interrupted answer while the client waits. Further GETs do not help,
- * because a server that has ended cannot send that part.
- */
+/** The maximum number of GETs for the missing part of an answer. A server that has ended cannot send this part. */
 const RESUME_TRIES = 2;
 
 const WAYS_OUT = new Map([
@@ -66,8 +64,8 @@ export class HttpLink implements Link {
   #renewing: Promise<boolean> | undefined;
   /** Resolves when the handshake has ended. POSTs may overtake each other, but wait for the handshake. */
   #ready: Promise<void> | undefined;
-  /** Resolves with the answer to `initialize`. The stream of this answer may stay open. */
-  readonly #greeted = Promise.withResolvers<void>();
+  /** Resolves with the answer to the last `initialize`. The stream of this answer may stay open. */
+  #greeted = Promise.withResolvers<void>();
   #listening = false;
   #away = false;
 
@@ -83,11 +81,13 @@ export class HttpLink implements Link {
     const cancelled = cancelledBy(frame);
     const waiting = cancelled === undefined ? undefined : this.#waiting.get(cancelled);
     if (waiting && isStateless(waiting.request)) waiting.abort.abort();
-    else if (frame.kind === 'request' && frame.method === 'initialize')
+    else if (frame.kind === 'request' && frame.method === 'initialize') {
+      this.#greeted = Promise.withResolvers();
       this.#ready = Promise.race([this.#greeted.promise, this.#post(frame)]);
-    else if (frame.kind === 'note' && frame.method === 'notifications/initialized')
+    } else if (frame.kind === 'note' && frame.method === 'notifications/initialized')
       this.#ready = this.#postAfter(this.#ready, frame);
-    else if (this.#ready) void this.#postAfter(this.#ready, frame);
+    // The client's answers do not wait, because a server may need an answer before the server answers `initialize`.
+    else if (this.#ready && !isAnswer(frame)) void this.#postAfter(this.#ready, frame);
     else void this.#post(frame);
     return true;
   }
@@ -210,7 +210,7 @@ export class HttpLink implements Link {
       );
       return true;
     }
-    if (frame.kind !== 'success' && frame.kind !== 'failure') return false;
+    if (!isAnswer(frame)) return false;
     this.#passAll([frame], request);
     return true;
   }
@@ -224,6 +224,7 @@ export class HttpLink implements Link {
   #pass(frame: Frame): void {
     if (frame.kind === 'opaque') return; // The frame may be incomplete, because the stream ended within it.
     if (frame.kind === 'success') this.#learn(frame);
+    if (isAnswer(frame) && this.#waiting.get(frame.id)?.request.method === 'initialize') this.#greeted.resolve();
     this.#events.frame(frame);
   }
 
@@ -237,7 +238,6 @@ export class HttpLink implements Link {
     if (request.method === 'initialize') {
       const version = stringAt(bytes, valueAt(bytes, result.start, ['protocolVersion']));
       if (version !== undefined) this.#handshake.version = version;
-      this.#greeted.resolve();
     }
     if (request.method === 'tools/list' && isStateless(request)) {
       const { tools = [] } = (parsed(bytes, result) ?? {}) as { tools?: { name?: unknown; inputSchema?: unknown }[] };
@@ -389,8 +389,9 @@ export class HttpLink implements Link {
 /** Makes a frame of an HTTP message, without line breaks inside. */
 const lineFrom = (bytes: Buffer): Frame => frameOf(asLine(bytes));
 
-const answers = (frame: Frame, request: Request): boolean =>
-  (frame.kind === 'success' || frame.kind === 'failure') && frame.id === request.id;
+const isAnswer = (frame: Frame): frame is Success | Failure => frame.kind === 'success' || frame.kind === 'failure';
+
+const answers = (frame: Frame, request: Request): boolean => isAnswer(frame) && frame.id === request.id;
 
 function sessionOf(response: IncomingMessage): { session?: string } {
   const session = response.headers[SESSION_ID];

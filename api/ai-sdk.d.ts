@@ -655,6 +655,7 @@ type Contents = {
 type Pulled = Contents & {
   readonly more: number;
   readonly offer?: Offer$1;
+  readonly states?: Offer$1['states'];
 };
 type Lifted = {
   readonly log: LogKey;

@@ -10,7 +10,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { expect, test } from 'vitest';
 
 import { logKey, type ConversationId } from '../../src/core/address.ts';
-import { DEFAULT_POLICY } from '../../src/core/policy.ts';
+import { DEFAULT_POLICY, type Policy } from '../../src/core/policy.ts';
 import { startGateway, type Gateway, type Rider, type Upstream } from '../../src/gateway/index.ts';
 import { inboxRider, ownTools } from '../../src/gateway/riding/inbox-rider.ts';
 import { Inbox } from '../../src/inbox/index.ts';
@@ -28,15 +28,9 @@ const signal = (): { done: Promise<void>; give: () => void } => {
   return { done: promise, give: resolve };
 };
 
-/** The offer of the first call's text waits for `ask`. The second call's text is made, and waits for `leave`. */
+/** The offer of the first call's text waits for `ask`. The next text of any call is made, and waits for `leave`. */
 class Scene implements AsyncDisposable {
-  readonly inbox = new Inbox({
-    store: memoryStore(),
-    policies: { policy: () => DEFAULT_POLICY },
-    owner: { machine: 'here', pid: process.pid, startedAt: '1' },
-    isAlive: () => true,
-    timeZone: 'UTC',
-  });
+  readonly inbox: Inbox;
   readonly client = new Client({ name: 'any', version: '1' });
   readonly asked = signal();
   readonly ask = signal();
@@ -44,8 +38,19 @@ class Scene implements AsyncDisposable {
   readonly leave = signal();
   #names: readonly string[] = [];
   #results = 0;
+  #isHeld = false;
   #gateway: Gateway | undefined;
   #version = 0;
+
+  constructor(policy: Partial<Policy> = {}) {
+    this.inbox = new Inbox({
+      store: memoryStore(),
+      policies: { policy: () => ({ ...DEFAULT_POLICY, ...policy }) },
+      owner: { machine: 'here', pid: process.pid, startedAt: '1' },
+      isAlive: () => true,
+      timeZone: 'UTC',
+    });
+  }
 
   async start(upstreams: readonly Upstream[]): Promise<void> {
     const rider = inboxRider({
@@ -76,19 +81,22 @@ class Scene implements AsyncDisposable {
     await expect.poll(list).toContainEqual(expect.stringContaining(TOOL));
   }
 
-  async queueNext(): Promise<void> {
+  async queueNext(more: { readonly level?: 'critical' } = {}): Promise<void> {
     this.#version += 1;
-    await this.inbox.queue('shop/coder#main', { message: `state ${this.#version}`, key: 'deploy', supersede: true });
+    const state = { message: `state ${this.#version}`, key: 'deploy', supersede: true };
+    await this.inbox.queue('shop/coder#main', { ...state, ...more });
   }
 
-  async call(name: string): Promise<string> {
+  async call(name: string, args: Record<string, unknown> = {}): Promise<string> {
     const shown = this.#names.find((each) => each.endsWith(name));
-    return JSON.stringify(await this.client.callTool({ name: shown!, arguments: {} }));
+    return JSON.stringify(await this.client.callTool({ name: shown!, arguments: args }));
   }
 
   async #leaving<T>(text: T): Promise<T> {
+    const first = !this.#isHeld;
+    this.#isHeld = true;
     this.made.give();
-    await this.leave.done;
+    if (first) await this.leave.done;
     return text;
   }
 
@@ -132,6 +140,57 @@ test.each([
   expect(await other).not.toContain('state 1');
   // The released state is closed, so no later answer shows the state.
   expect(await scene.call(TOOL)).not.toContain('state 1');
+});
+
+test('the failing result of an unreachable server carries no older state after the newer state', async () => {
+  proves('gateway:order');
+  await using http = await HttpProcess.start([FIXTURE, 'http']);
+  await using scene = new Scene();
+  await scene.start([{ kind: 'http', name: 'wrapped', url: http.url }]);
+  scene.ask.give();
+  await scene.call(TOOL);
+  await http[Symbol.asyncDispose]();
+  await scene.queueNext();
+  const failing = scene.call(TOOL);
+  await scene.made.done;
+  await scene.queueNext();
+  expect(await scene.call('get_notifications')).toContain('state 2');
+  scene.leave.give();
+  const said = await failing;
+  expect(said).toContain('cannot be reached');
+  expect(said).not.toContain('state 1');
+});
+
+test.each(['stdio', 'http'])('an interrupt does not replace a result after a newer state has left (%s)', async (kind) => {
+  proves('gateway:order');
+  await using http = kind === 'http' ? await HttpProcess.start([FIXTURE, 'http']) : undefined;
+  await using scene = new Scene({ interrupt: 'after' });
+  await scene.start([http === undefined ? STDIO : { kind: 'http', name: 'wrapped', url: http.url }]);
+  const first = scene.call(TOOL);
+  await scene.asked.done;
+  await scene.queueNext({ level: 'critical' });
+  const replaced = scene.call(TOOL);
+  await scene.made.done;
+  await scene.queueNext({ level: 'critical' });
+  expect(await scene.call('get_notifications')).toContain('state 2');
+  scene.leave.give();
+  scene.ask.give();
+  expect(await replaced).toContain('simple text response');
+  expect(`${await first} ${await replaced}`).not.toContain('state 1');
+});
+
+test('get_notifications without marks shows no older state after the newer state', async () => {
+  proves('gateway:order');
+  await using scene = new Scene();
+  await scene.start([STDIO]);
+  scene.ask.give();
+  await scene.queueNext();
+  const peeked = scene.call('get_notifications', { mark_as_read: false });
+  await scene.made.done;
+  await scene.queueNext();
+  expect(await scene.call(TOOL)).toContain('state 2');
+  scene.leave.give();
+  expect(await peeked).not.toContain('state 1');
 });
 
 test('get_notifications does not wait for the text of another call', async () => {

@@ -333,7 +333,7 @@ export class HttpPassthrough implements HttpEndpoint {
     }
     const out = await carry(this.#rider, open.call, 'none', frameOf(failing(frame, why).bytes) as Success);
     client.open.delete(frame.id);
-    this.#say(response, client, out);
+    this.#say(response, client, leaving(out));
   }
 
   /** Asks the server for its tools/list, with the headers of the client's request. */

@@ -244,7 +244,7 @@ export class Conversation {
   async notifications(options: { readonly mark?: boolean; readonly limit?: number } = {}): Promise<Notifications> {
     check('notifications', options, { mark: 'flag', limit: 'count' });
     await this.#goOn();
-    const { offer, ...pulled } = await this.#inner.pull({ mark: true, ...options });
+    const { offer, states: _states, ...pulled } = await this.#inner.pull({ mark: true, ...options });
     const settling = settledOnce(offer);
     return {
       ...pulled,

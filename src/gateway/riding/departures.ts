@@ -12,15 +12,16 @@ export class Departures {
   readonly #open = new Map<string, Way>();
 
   /** Makes an offer with its departure. `conversation`: the address of the conversation. */
-  async around<T extends { readonly offer?: Shown | undefined } | undefined>(
+  async around<T extends ({ readonly offer?: Shown | undefined } & Partial<Shown>) | undefined>(
     conversation: string,
     make: () => Promise<T>,
   ): Promise<{ readonly made: T; readonly departure: Departure }> {
     const departure = this.#begin(conversation);
     try {
       const made = await make();
-      if (made?.offer === undefined) departure.end();
-      else departure.shows(made.offer.states);
+      const states = made?.offer?.states ?? made?.states;
+      if (states === undefined) departure.end();
+      else departure.shows(states);
       return { made, departure };
     } catch (error) {
       departure.end();

@@ -226,6 +226,24 @@ describe('a refusal from memory that is sent before the store answers', () => {
     }
     expect(said).toEqual([outcome]);
   });
+
+  test.each(['before', 'after'])('has left %s the answer of the store, so no older state may leave later', async (when) => {
+    const left: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<Verdict>();
+    const { rider } = guarded({
+      before: () => promise,
+      held: () => ({ kind: 'refuse', text, delivery: noDelivery }),
+      callTool: () => ({ result: { content: [] }, ...noDelivery }),
+    });
+    const sent = await rider.before(connection, { tool: 'read' } as Call);
+    if (sent.kind !== 'refuse') throw new Error('the call passed');
+    if (when === 'before') sent.delivery?.departure?.leave();
+    const departure = { isOvertaken: false, leave: () => left.push(when) };
+    resolve({ kind: 'refuse', text, delivery: { ...noDelivery, departure } });
+    await rider.callTool(connection, { tool: 'get_notifications', args: {}, requestId: '2' });
+    if (when === 'after') sent.delivery?.departure?.leave();
+    expect(left).toEqual([when]);
+  });
 });
 
 describe('the end of `before` after a refusal from memory', () => {

@@ -5,6 +5,7 @@ import type {
   Call,
   Connection,
   Delivery,
+  Departing,
   Ended,
   OwnAnswer,
   OwnCall,
@@ -323,12 +324,21 @@ export class GuardedRider {
  */
 class EarlyDelivery implements Delivery {
   #delivery: Delivery | undefined;
+  #hasLeft = false;
   #outcome: ((delivery: Delivery) => void) | undefined;
   /** Whether the refusal was dropped instead of sent. */
   unsent = false;
+  readonly departure: Departing = {
+    isOvertaken: false,
+    leave: () => {
+      this.#hasLeft = true;
+      this.#delivery?.departure?.leave();
+    },
+  };
 
   becomes(delivery: Delivery): void {
     this.#delivery = delivery;
+    if (this.#hasLeft) delivery.departure?.leave();
     this.#outcome?.(delivery);
   }
 

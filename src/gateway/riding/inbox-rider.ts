@@ -106,12 +106,10 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
   };
   const departures = new Departures();
   const deliveryOf = (seat: Seat, offer: Offer | undefined, departure: Departure): Delivery =>
-    offer === undefined
-      ? noDelivery
-      : departure.of({
-          confirm: () => settle(seat.settling(offer.confirm())),
-          release: (reason: ReleasedRecord['reason']) => settle(seat.settling(offer.release(reason))),
-        });
+    departure.of({
+      confirm: () => offer && settle(seat.settling(offer.confirm())),
+      release: (reason: ReleasedRecord['reason']) => offer && settle(seat.settling(offer.release(reason))),
+    });
   /** Returns the start of the call, by the store's clock. The gate may be checked much later. */
   const begun = ({ beganAt }: Call): { readonly beganAt?: number } =>
     beganAt === undefined ? {} : { beganAt: inbox.store.now() - Math.round(performance.now() - beganAt) };

@@ -167,7 +167,10 @@ export type Ride =
       readonly leaseMs?: number;
       readonly stands?: (on?: Result) => Promise<boolean>;
     }
-  /** The client gets `text` in place of the result. */
+  /**
+   * The client gets `text` in place of the result. If a text with a newer state leaves first, the client gets the result, because
+   * that text has shown the interrupts.
+   */
   | { readonly kind: 'replace'; readonly text: string; readonly delivery: Delivery };
 
 /**

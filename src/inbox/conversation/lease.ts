@@ -142,7 +142,8 @@ export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on:
   };
 }
 
-function statesOf(items: readonly Item[]): ReadonlyMap<string, number> {
+/** Returns the states in a text, each with its newest position. See `Offer`. */
+export function statesOf(items: readonly Item[]): ReadonlyMap<string, number> {
   const states = new Map<string, number>();
   for (const { notification, seq } of items) {
     const state = stateKeyOf(notification);

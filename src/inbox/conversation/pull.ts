@@ -24,7 +24,7 @@ import { Claim } from './claim.ts';
 import { compose } from './compose.ts';
 import { fitting, shortened, shownResults, type Fits } from './fitting.ts';
 import type { Gate } from './gate.ts';
-import { carryingLesseeOf, leaseOf, offerOf, type Offer } from './lease.ts';
+import { carryingLesseeOf, leaseOf, offerOf, statesOf, type Offer } from './lease.ts';
 import type { Parts } from './parts.ts';
 import type { Contents, PulledNotification } from './pulled.ts';
 import { formatOf, type Recipient } from './recipient.ts';
@@ -35,6 +35,8 @@ export type Pulled = Contents & {
   readonly more: number;
   /** The offer to confirm after the answer is sent. Undefined without `mark`, or if the answer shows no notification. */
   readonly offer?: Offer;
+  /** The states in the answer without `mark`: see `Offer`. */
+  readonly states?: Offer['states'];
 };
 
 export type PullOptions = {
@@ -83,7 +85,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
     const wasOffered = (item: Item): boolean => item.offers > 0 || item.read;
     if (!mark) {
       await claim.drop();
-      return answer(wasOffered);
+      return { ...answer(wasOffered), states: statesOf(items) };
     }
 
     const claims = items.filter((item) => item.state === 'open');

@@ -60,6 +60,12 @@ describe('calls that a client wrote before it closed stdin are answered', () => 
     expect(await scripted(stage, ['--url', server.url], [echo('a', { delayMs: 300 })])).toEqual(['a']);
   });
 
+  it('by a server over HTTP that needs longer than 0.9 s', async () => {
+    await using stage = new Stage();
+    await using server = await HttpGateway.start(stage);
+    expect(await scripted(stage, ['--url', server.url], [echo('a', { delayMs: 950 })])).toEqual(['a']);
+  });
+
   it("by the gateway's own tool, but the answer does not count as read", async () => {
     await using stage = new Stage();
     const ear = await stage.open();

@@ -19,7 +19,7 @@ export interface Link {
   stop(options?: StopOptions): Promise<void>;
 }
 
-/** `graceMs` is how long the server may take to end by itself. */
+/** `graceMs` is how long the server may take to end by itself, or over HTTP to answer the open requests. */
 export type StopOptions = { readonly graceMs?: number };
 
 export type LinkEvents = {

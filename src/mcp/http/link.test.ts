@@ -54,6 +54,7 @@ async function linked(post: (exchange: Exchange) => void) {
     server.close();
   });
   return {
+    link,
     said,
     open: () => open,
     send: (message: object) => void link.send(frameOf(Buffer.from(`${JSON.stringify(message)}\n`))),
@@ -177,6 +178,33 @@ describe('the response to a POST', () => {
     const { send, said } = await linked(({ response, message }) => json(response, [answerTo(message.id)]));
     send(ask(1));
     await expect.poll(() => said).toEqual([JSON.stringify(answerTo(1))]);
+  });
+});
+
+describe('stop', () => {
+  it.each([
+    ['waits for an open answer within its grace time', { graceMs: 30_000 }, [JSON.stringify(answerTo(1))]],
+    ['does not wait without a grace time', {}, []],
+  ])('%s', async (_, options, expected) => {
+    let answer: (() => void) | undefined;
+    const { link, send, said } = await linked(({ message, response }) => (answer = () => json(response, answerTo(message.id))));
+    send(ask(1));
+    await expect.poll(() => answer).toBeDefined();
+    const stopped = link.stop(options);
+    answer?.();
+    await stopped;
+    expect(said).toEqual(expected);
+  });
+
+  it('again without a grace time ends the wait', async () => {
+    let got = 0;
+    const { link, send, said } = await linked(() => (got += 1));
+    send(ask(1));
+    await expect.poll(() => got).toBe(1);
+    const stopped = link.stop({ graceMs: 600_000 });
+    await link.stop();
+    await stopped;
+    expect(said).toEqual([]);
   });
 });
 

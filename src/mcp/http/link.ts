@@ -27,7 +27,7 @@ import {
   SESSION_ID,
   type HeaderParam,
 } from './headers.ts';
-import type { Link, LinkEvents } from '../link.ts';
+import type { Link, LinkEvents, StopOptions } from '../link.ts';
 import { INTERNAL_ERROR, isStateless, toolOf, versionOf } from '../frames/protocol.ts';
 import type { HttpUpstream } from '../upstream.ts';
 
@@ -95,16 +95,15 @@ export class HttpLink implements Link {
   pause(): void {}
   resume(): void {}
 
-  async stop(): Promise<void> {
+  async stop({ graceMs = 0 }: StopOptions = {}): Promise<void> {
+    const endsAt = performance.now() + graceMs;
+    while (this.#waiting.size > 0 && performance.now() < endsAt && !this.#stop.signal.aborted) await sleep(10);
     if (this.#stop.signal.aborted) return;
     this.#stop.abort();
     if (this.#handshake.session !== undefined) {
       try {
-        const response = await this.#target.send({
-          method: 'DELETE',
-          headers: this.#sessionHeaders(),
-          signal: AbortSignal.timeout(1_000),
-        });
+        const signal = AbortSignal.timeout(1_000);
+        const response = await this.#target.send({ method: 'DELETE', headers: this.#sessionHeaders(), signal });
         response.resume();
       } catch {
         // The server may have ended or may refuse the DELETE. In both cases, the session expires by itself.

@@ -15,7 +15,12 @@ import { GatewayClient, Stage, textOf, type ToolResult } from './stage.ts';
 const HERE = 'shop/coder#main';
 const ECHO = join(import.meta.dirname, 'echo-server.ts');
 const SLOWLY = `sleep 2.5; exec "${process.execPath}" "${ECHO}"`;
-const HOST = join(import.meta.dirname, 'host.ts');
+
+/** A client whose stdin reaches the program in its arguments. */
+const CLIENT = `
+  const [program, ...args] = process.argv.slice(1);
+  process.stdin.pipe(require('node:child_process').spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] }).stdin);
+`;
 
 /** How long the gateway waits for a server that has not started, if the client still runs. */
 const WAITS_MS = 10_000;
@@ -103,28 +108,31 @@ describe('calls that a client wrote before it closed stdin are answered', () => 
   });
 });
 
-it('if the client is killed, the gateway does not wait for a server that has not answered yet, and no process stays', async () => {
-  proves('gateway:no-orphans');
-  await using stage = new Stage();
-  const server = ['sh', '-c', 'read -r frame; echo $$ > pid; exec sleep 60'];
-  const host = spawn(process.execPath, [HOST, CLI, 'gateway', '--', ...server], {
-    cwd: stage.folder,
-    env: stage.env(),
-    stdio: 'pipe',
-  });
-  let said = '';
-  host.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  for (const frame of [
-    { id: 1, method: 'initialize', params: HELLO },
-    { id: 2, method: 'tools/call', params: echo('a') },
-  ])
-    host.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`);
-  const pid = join(stage.folder, 'pid');
-  await expect.poll(() => existsSync(pid) && readFileSync(pid, 'utf8')).toMatch(/^\d+\n$/);
-  await expect.poll(() => said).toMatch(/^gateway \d+$/m);
-  const pids = [Number(/gateway (\d+)/.exec(said)![1]), Number(readFileSync(pid, 'utf8'))];
-  const killed = performance.now();
-  host.kill('SIGKILL');
-  for (const each of pids) expect(await untilDead(each)).toBe(true);
-  expect(performance.now() - killed).toBeLessThan(WAITS_MS / 2);
-});
+it.each<[string, readonly string[]]>([
+  ['a client', []],
+  ['a client that starts the gateway through a shell', ['sh', '-c', '"$@"; exit $?', 'sh']],
+])(
+  'if %s is killed, the gateway does not wait for a server that has not answered yet, and no process stays',
+  async (_, shell) => {
+    proves('gateway:no-orphans');
+    await using stage = new Stage();
+    const server = ['sh', '-c', 'read -r frame; echo $$ $PPID > pid; exec sleep 60'];
+    const client = spawn(process.execPath, ['-e', CLIENT, ...shell, process.execPath, CLI, 'gateway', '--', ...server], {
+      cwd: stage.folder,
+      env: stage.env(),
+      stdio: ['pipe', 'ignore', 'inherit'],
+    });
+    for (const frame of [
+      { id: 1, method: 'initialize', params: HELLO },
+      { id: 2, method: 'tools/call', params: echo('a') },
+    ])
+      client.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`);
+    const file = join(stage.folder, 'pid');
+    await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toMatch(/^\d+ \d+\n$/);
+    const pids = readFileSync(file, 'utf8').split(' ').map(Number);
+    const killed = performance.now();
+    client.kill('SIGKILL');
+    for (const each of pids) expect(await untilDead(each)).toBe(true);
+    expect(performance.now() - killed).toBeLessThan(WAITS_MS / 2);
+  },
+);

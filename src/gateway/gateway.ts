@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { defined } from '../core/defined.ts';
 
 import { EarpieceError } from '../core/errors.ts';
+import { ClientProcess } from './client-process.ts';
 import { GuardedRider } from './riding/guarded.ts';
 import type { HttpFrontOptions } from './http/front.ts';
 import { linksTo } from '../mcp/links.ts';
@@ -120,8 +121,8 @@ async function endpointsOf(
 function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' }, make: MakeEndpoint): Gateway {
   const { promise: closed, resolve } = Promise.withResolvers<Closed>();
   const settling = new Settling();
-  const parent = process.ppid;
-  settling.hasDied = () => isOrphan(parent);
+  const clientProcess = new ClientProcess();
+  settling.hasDied = () => clientProcess.hasJustDied();
   let closing: Promise<void> | undefined;
   const close = (reason: Closed['reason'], detail: string, graceMs?: number): Promise<void> => {
     const stopped = endpoint.close(defined({ graceMs }));
@@ -138,7 +139,7 @@ function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' },
     const during = async (ms: number, isGoing: () => boolean): Promise<number> => {
       const beganAt = performance.now();
       const tookMs = (): number => performance.now() - beganAt;
-      const mayRead = (): boolean => client.reads && process.ppid === parent && closing === undefined;
+      const mayRead = (): boolean => client.reads && !clientProcess.hasDied && closing === undefined;
       while (isGoing() && mayRead() && tookMs() < ms) await sleep(10);
       return tookMs();
     };
@@ -166,16 +167,6 @@ function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' },
   endpoint.start();
   client.start();
   return { closed, close: ({ now = false } = {}) => close('closed', 'close was called', now ? 0 : undefined) };
-}
-
-/**
- * Whether the parent process has ended. The kernel closes the pipes of a killed process some microseconds before its children get
- * another parent, so this function checks for up to 20 ms.
- */
-function isOrphan(parent: number): boolean {
-  const waiting = new Int32Array(new SharedArrayBuffer(4));
-  for (let tries = 0; tries < 10 && process.ppid === parent; tries++) Atomics.wait(waiting, 0, 0, 2);
-  return process.ppid !== parent;
 }
 
 type ProfileFor = (client: ClientInfo | undefined) => Profile;

@@ -19,7 +19,7 @@ export { randomIds } from './ids.ts';
 export { nextHead } from './next-head.ts';
 export { patience } from './patience.ts';
 export { arrive, begin, leave } from './presence/arrival.ts';
-export { identify, KNOWN_HOSTS, placeholder, shownAs, type Identity } from './presence/identity.ts';
+export { identify, KNOWN_HOSTS, placeholder, shownAs, starterOf, type Identity } from './presence/identity.ts';
 export { isSame } from './presence/presence.ts';
 export { isSharedServer, terminalsIn } from './presence/codex-terminals.ts';
 export { ancestors, isAlive, selfOwner, systemProcesses, type Process, type Processes } from './presence/processes.ts';

@@ -98,11 +98,12 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
   const log =
     given?.log ?? logKey(project, known?.agent ?? (question.client === undefined ? 'agent' : nameFrom(question.client)));
 
-  const found = host ?? (known && question.lookAtAncestors !== false ? starterOf(processes) : undefined);
+  const starter = host === undefined && known && question.lookAtAncestors !== false ? starterOf(processes) : undefined;
+  const found = host ?? (starter && { process: starter, nested: false });
   const owner = found && ownerOf(processes, found.process);
   const bound = owner && (await store.binding(owner));
   const serves = found?.process.args.some((arg) => SERVES.test(arg)) ? { serves: true as const } : {};
-  const several = found?.inOneOfSeveral ? { inOneOfSeveral: true as const } : {};
+  const several = host?.inOneOfSeveral ? { inOneOfSeveral: true as const } : {};
   const about =
     owner && known ? { host: { agent: known.agent, process: owner, nested: found.nested, ...serves, ...several } } : {};
   const called = question.session === undefined ? undefined : conversationOfSession(question.session);
@@ -233,9 +234,7 @@ const SERVES = /^(app-server|acp|--(experimental-)?acp)$/;
 const SHELL = /^-?(ba|da|z|fi|k|tc|c)?sh$|^(env|npx|npm( .*)?|pnpm|bunx)$/;
 
 /** Returns the nearest ancestor that is neither a shell nor a launcher such as `npx`. */
-function starterOf(processes: Processes): Omit<Found, 'known'> | undefined {
-  const process = ancestors(processes).find(({ name }) => !SHELL.test(name));
-  return process && { process, nested: false };
-}
+export const starterOf = (processes: Processes = systemProcesses): Process | undefined =>
+  ancestors(processes).find(({ name }) => !SHELL.test(name));
 
 const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1).replace(/\.[cm]?js$/, '');

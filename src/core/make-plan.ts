@@ -112,10 +112,14 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
     newest.set(state, item);
     if (notDueBecause(item, point, policy, facts, now) === undefined) newestDue.set(state, item);
   }
+  const newerOf = new Map<NotificationId, NotificationId>();
   const current = passing.filter((item) => {
     const state = stateKeyOf(item.notification);
-    const last = state === undefined ? undefined : (isScheduled(item.notification) ? newest : newestDue).get(state);
-    const newer = last !== undefined && last.seq > item.seq ? last.id : facts.overtaken?.[item.id];
+    const atOnce = isScheduled(item.notification);
+    const last = state === undefined ? undefined : (atOnce ? newest : newestDue).get(state);
+    const told = facts.overtaken?.[item.id];
+    const newer = last !== undefined && last.seq > item.seq ? last.id : told;
+    if (newer !== undefined && !atOnce && told === undefined) newerOf.set(item.id, newer);
     return newer === undefined || close(item, 'supersede', 'superseded', `${newer} is newer with key ${item.notification.key}`);
   });
 
@@ -136,7 +140,8 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
     return line;
   });
   const unlisted = groups.flatMap(({ inLine, shown, others }) => (inLine.length > shown.length ? [] : others.map(lineAlone)));
-  return budget(lines.toSorted(byUrgency), { policy, decisions, saidAll: facts.saidAll ?? false, unlisted, counted });
+  const said = { saidAll: facts.saidAll ?? false, unlisted, counted };
+  return { ...budget(lines.toSorted(byUrgency), { policy, decisions, ...said }), newer: newerOf };
 }
 
 /** Returns the reason why the item waits for a later carrier. Undefined if the item is due. */
@@ -251,7 +256,7 @@ function budget(
     /** Items that a line counts and does not show. These items close as summarized when the line is taken or summarized. */
     readonly counted: ReadonlyMap<Line, readonly Item[]>;
   },
-): Plan {
+): Omit<Plan, 'newer'> {
   const taken: Line[] = [];
   const left: Line[] = [...unlisted];
   const closing: NotificationId[] = [];

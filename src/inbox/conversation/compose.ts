@@ -2,13 +2,14 @@
 import type { ConversationId } from '../../core/address.ts';
 import { countsOf } from '../../core/counts.ts';
 import { defined } from '../../core/defined.ts';
-import type { Item } from '../../core/items.ts';
+import { itemKey, type Item } from '../../core/items.ts';
 import { plan } from '../../core/make-plan.ts';
-import type { NotificationId } from '../../core/notification.ts';
-import type { Decision } from '../../core/plan.ts';
-import type { ClosedRecord, Outcome, SentView } from '../../core/records.ts';
+import { isInterrupt, type NotificationId } from '../../core/notification.ts';
+import type { Decision, Plan } from '../../core/plan.ts';
+import type { ClosedRecord, SentView } from '../../core/records.ts';
 import type { Claim } from './claim.ts';
 import { factsFor, type CarryOptions } from './facts.ts';
+import { isReplaced } from './overtaken.ts';
 import type { Parts } from './parts.ts';
 import { formatOf, isSignal, policyOf } from './recipient.ts';
 import { releaseStale } from './stale.ts';
@@ -20,13 +21,37 @@ export type Composed = {
   readonly summarizes: readonly NotificationId[];
   /** The counts in the view, of `ids` and then of `summarizes`. */
   readonly counts: readonly number[];
-  readonly closings: readonly ClosedRecord[];
+  readonly closings: readonly Closing[];
+  /** All notifications of `closings`. */
   readonly closedIds: ReadonlySet<NotificationId>;
   readonly decisions: readonly Decision[];
   readonly view?: SentView;
   /** Whether the view explains the mark. */
   readonly explains: boolean;
 };
+
+/**
+ * A closing that the plan decides. `newer`: the newer state, if the older states close only when a carrier shows or counts the
+ * newer state. `gates`: true if the older states are interrupts.
+ */
+export type Closing = { readonly record: ClosedRecord; readonly newer?: NotificationId; readonly gates: boolean };
+
+/**
+ * Selects the closings of a carrier that shows or counts these notifications. `onConfirm`: interrupts whose gate must not fall
+ * before the carrier is confirmed. If the confirmation does not close them, the next plan does (see `overtaken`).
+ */
+export function closingsWith(
+  closings: readonly Closing[],
+  told: Iterable<NotificationId>,
+): { readonly atOnce: readonly ClosedRecord[]; readonly onConfirm: readonly ClosedRecord[] } {
+  const ids = new Set(told);
+  const written = closings.filter(({ newer }) => newer === undefined || ids.has(newer));
+  const waits = ({ newer, gates }: Closing): boolean => newer !== undefined && gates;
+  return {
+    atOnce: written.filter((closing) => !waits(closing)).map(({ record }) => record),
+    onConfirm: written.filter(waits).map(({ record }) => record),
+  };
+}
 
 export type Composing = CarryOptions & {
   /** Whether another program owns the transcript. */
@@ -74,8 +99,8 @@ export async function compose(
     ? plan(items, options.at, policy, facts, now)
     : await frames.plan(items, options.at, { policy, facts, now });
   const known = [...items, ...(claim?.items ?? [])];
-  const closings = closingsOf(made.decisions, id, { items: known, counted });
-  const closedIds = new Set(closings.flatMap((closing) => closing.ids));
+  const closings = closingsOf(made, id, { items: known, counted });
+  const closedIds = new Set(closings.flatMap(({ record }) => record.ids));
   const ids = made.lines.flatMap((line) => line.ids);
   const decided = { items, closings, closedIds, decisions: made.decisions };
   if (ids.length === 0 || unframed) return { ...decided, ids: [], summarizes: [], counts: [], explains: false };
@@ -86,7 +111,7 @@ export async function compose(
 
 /**
  * Returns the open notifications that this conversation may take, after the release of leases that have ended or whose owner is
- * dead.
+ * dead. An older state waits while another carrier holds a newer state, because that carrier may be released.
  */
 export async function openItems(
   { recipient, contact }: Pick<Parts, 'recipient' | 'contact'>,
@@ -98,7 +123,12 @@ export async function openItems(
   let all = await store.items(log, { kind: 'open', conversation: id });
   if (all.length === 0) return [];
   if (await releaseStale(context, log, all)) all = await store.items(log, { kind: 'open', conversation: id });
-  return contact.mine(claim?.openOf(all) ?? all.filter((item) => item.state === 'open'));
+  const open = await contact.mine(claim?.openOf(all) ?? all.filter((item) => item.state === 'open'));
+  const mine = new Set(open.map(itemKey));
+  const offered = all.filter((item) => item.state === 'offered' && !mine.has(itemKey(item)));
+  if (offered.length === 0) return open;
+  const reader = { id, purpose: await contact.purpose() };
+  return open.filter((item) => !isReplaced(item, offered, reader));
 }
 
 /** Adds the items that were only counted in a summary to the open items, in the order of their records. */
@@ -107,29 +137,43 @@ const asOpen = (open: readonly Item[], counted: readonly Item[]): readonly Item[
 
 /** Makes one closing record for each outcome and reason. */
 function closingsOf(
-  decisions: readonly Decision[],
+  { decisions, newer: newerOf }: Plan,
   conversation: ConversationId,
   { items, counted }: { readonly items: readonly Item[]; readonly counted: readonly Item[] },
-): readonly ClosedRecord[] {
+): readonly Closing[] {
   const summarized = new Set(counted.map((item) => item.id));
-  const groups = new Map<string, { outcome: Outcome; reason: string; step: string; ids: NotificationId[] }>();
+  const interrupts = new Set(items.filter(({ notification }) => isInterrupt(notification)).map(({ id }) => id));
+  const groups = new Map<string, Group>();
   for (const decision of decisions) {
     if (decision.kind !== 'close') continue;
-    const key = `${decision.outcome} ${decision.reason}`;
+    const { id, outcome, reason, step } = decision;
+    const newer = newerOf.get(id);
+    const gates = interrupts.has(id);
+    const key = `${gates} ${newer === undefined} ${outcome} ${reason}`;
     const group = groups.get(key);
-    if (group) group.ids.push(decision.id);
-    else groups.set(key, { outcome: decision.outcome, reason: decision.reason, step: decision.step, ids: [decision.id] });
+    if (group) group.ids.push(id);
+    else groups.set(key, { outcome, reason, step, ids: [id], newer, gates });
   }
-  return [...groups.values()].map(({ outcome, reason, step, ids }) => ({
-    type: 'notification_closed',
-    conversation,
-    ids,
-    // If another notification is folded into an item after the plan, the append must fail, because the agent may not know the
-    // newer fact.
-    ...(outcome === 'known' ? { counts: countsOf(items, ids) } : {}),
-    ...(ids.some((each) => summarized.has(each)) ? { summarized: true as const } : {}),
-    outcome,
-    by: step,
-    reason,
+  return [...groups.values()].map(({ outcome, reason, step, ids, newer, gates }) => ({
+    record: {
+      type: 'notification_closed',
+      conversation,
+      ids,
+      // If another notification is folded into an item after the plan, the append must fail, because the agent may not know the
+      // newer fact.
+      ...(outcome === 'known' ? { counts: countsOf(items, ids) } : {}),
+      ...(ids.some((each) => summarized.has(each)) ? { summarized: true as const } : {}),
+      outcome,
+      by: step,
+      reason,
+    },
+    ...defined({ newer }),
+    gates,
   }));
 }
+
+type Group = Pick<Extract<Decision, { kind: 'close' }>, 'outcome' | 'reason' | 'step'> & {
+  readonly ids: NotificationId[];
+  readonly newer: NotificationId | undefined;
+  readonly gates: boolean;
+};

@@ -17,7 +17,6 @@ import type { Presence, PresenceUpdate } from '../../core/ports.ts';
 import {
   recorded,
   type ChatRequestRecord,
-  type ClosedRecord,
   type ContactPoint,
   type Draft,
   type SentView,
@@ -27,7 +26,7 @@ import {
 import { signalText, gatedText } from '../../core/views/signal.ts';
 import type { Logs } from '../context.ts';
 import { Claim } from './claim.ts';
-import { compose, type Composed, type Composing } from './compose.ts';
+import { closingsWith, compose, type Composed, type Composing } from './compose.ts';
 import { Contact } from './contact.ts';
 import type { CarryOptions } from './facts.ts';
 import { foresee, type Carrier, type Foreseen } from './foresee.ts';
@@ -150,7 +149,8 @@ export class Conversation {
     for (let tries = 0; ; tries++) {
       const made = tries < TRIES ? await this.#compose({ ...options, leased: false, claim }) : undefined;
       const loaded = made?.view === undefined ? own : own.with(at, { ...carrier, ...loadOf(made, made.view) });
-      const appended = await this.inbox.store.append(this.log, [...claim.releases(), ...(made?.closings ?? []), ...loaded]);
+      const { atOnce, onConfirm } = closingsWith(made?.closings ?? [], [...(made?.ids ?? []), ...(made?.summarizes ?? [])]);
+      const appended = await this.inbox.store.append(this.log, [...claim.releases(), ...atOnce, ...onConfirm, ...loaded]);
       if (appended.kind !== 'appended') {
         await claim.after(appended, made?.items ?? []);
         continue;
@@ -194,8 +194,8 @@ export class Conversation {
       const fits = view !== undefined && size(view.text) <= maxChars;
       if (fits) fault('offer.planned');
       const record = fits ? leaseOf(lessee, { at, on, view, ids, summarizes, counts, facts }) : undefined;
-      const closes = view === undefined || fits ? closings : withoutNewer(closings);
-      const drafts = [...claim.releases(), ...closes, ...(record === undefined ? [] : [record])];
+      const { atOnce, onConfirm } = closingsWith(closings, fits ? [...ids, ...summarizes] : []);
+      const drafts = [...claim.releases(), ...atOnce, ...(record === undefined ? [] : [record])];
       if (drafts.length === 0) return undefined;
       const appended = await this.inbox.store.append(this.log, drafts);
       if (appended.kind !== 'appended') {
@@ -207,6 +207,7 @@ export class Conversation {
       const shown = new Set([...ids, ...summarizes]);
       return offerOf(lessee, record, {
         items: items.filter((item) => shown.has(item.id)),
+        closes: onConfirm,
         confirmed: () => this.#contact.carried(explains),
       });
     }
@@ -221,8 +222,8 @@ export class Conversation {
     const waiting = items.some((item) =>
       decisions.some((d) => d.id === item.id && d.kind !== 'close' && d.step !== 'moment' && d.step !== 'relevance'),
     );
-    const closes = withoutNewer(closings);
-    if (closes.length > 0) await this.inbox.store.append(this.log, closes);
+    const { atOnce } = closingsWith(closings, []);
+    if (atOnce.length > 0) await this.inbox.store.append(this.log, atOnce);
     const format = formatOf(this.#recipient) === 'signal_ja' ? 'signal_ja' : 'signal_en';
     const pulls = pullName(this.#recipient) || undefined;
     // An interrupt may be closed as delivered although no refusal has shown its message, so the gate is checked too.
@@ -294,13 +295,6 @@ export class Conversation {
     return compose(this.#parts, composing);
   }
 }
-
-/**
- * Drops the closings that depend on a newer state, because no carrier takes the newer state now. If the newer state then ends,
- * the older state is delivered.
- */
-const withoutNewer = (closings: readonly ClosedRecord[]): readonly ClosedRecord[] =>
-  closings.filter(({ outcome }) => outcome !== 'superseded');
 
 /** Returns the fields of a carrier's record that list its notifications. */
 function loadOf(

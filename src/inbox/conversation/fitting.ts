@@ -1,5 +1,5 @@
 /** Makes an answer of `get_notifications` that the client shows whole. Everything else waits for the next call. */
-import { isInterrupt } from '../../core/notification.ts';
+import { isInterrupt, type NotificationId } from '../../core/notification.ts';
 import type { Item } from '../../core/items.ts';
 import type { Withheld } from '../../core/ports.ts';
 import type { Contents, PulledNotification } from './pulled.ts';
@@ -20,16 +20,27 @@ export type Fitting = {
 export type Fits = (contents: Contents) => boolean;
 
 /**
- * Chooses at most `limit` notifications for the answer, in the order of `all`. Unread interrupts are chosen first, because they
- * hold a gate up. Items that were read before, such as an active pause, are chosen last. With `fits`, the answer must fit. `show`
+ * Chooses at most `limit` notifications for the answer, in the order of `all`. Unread interrupts, and the newer
+ * states that replace them (`urgent`), are chosen first, because the interrupts hold a gate up. Items that were read before, such as an active pause, are chosen last. With `fits`, the answer must fit. `show`
  * makes the form in which the answer shows an item.
  */
 export function fitting(
   all: readonly Item[],
   withheld: readonly Withheld[],
-  { fits, limit, show }: { fits: Fits | undefined; limit: number; show: (item: Item) => PulledNotification },
+  {
+    fits,
+    limit,
+    urgent,
+    show,
+  }: {
+    fits: Fits | undefined;
+    limit: number;
+    urgent: ReadonlySet<NotificationId>;
+    show: (item: Item) => PulledNotification;
+  },
 ): Fitting {
   const whole = Number.POSITIVE_INFINITY;
+  const rankOf = (item: Item): number => (item.read ? 2 : isInterrupt(item.notification) || urgent.has(item.id) ? 0 : 1);
   const ranked = all.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, limit);
   const firstOf = (count: number): readonly Item[] => {
     const chosen = new Set(ranked.slice(0, count));
@@ -74,8 +85,6 @@ export function shortened(notification: PulledNotification, chars: number): Pull
 
 export const shownResults = (withheld: readonly Withheld[], chars = Number.POSITIVE_INFINITY): Contents['withheld'] =>
   withheld.map(({ tool, at, body }) => ({ tool, at: new Date(at).toISOString(), result: cut(body, chars) }));
-
-const rankOf = (item: Item): number => (item.read ? 2 : isInterrupt(item.notification) ? 0 : 1);
 
 const lengthOf = ({ message, instruction }: PulledNotification): number => Math.max(message.length, instruction?.length ?? 0);
 

@@ -29,11 +29,12 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
   let now: number;
   let dead: Set<number>;
   let inbox: Inbox;
+  let maxItems: number;
 
   const openInbox = (owner: Owner): Inbox =>
     new Inbox({
       store,
-      policies: { policy: () => DEFAULT_POLICY },
+      policies: { policy: () => ({ ...DEFAULT_POLICY, maxItems }) },
       owner,
       isAlive: ({ pid }) => !dead.has(pid),
       timeZone: 'UTC',
@@ -56,6 +57,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     folder = mkdtempSync(join(tmpdir(), 'earpiece-gate-'));
     now = 1_700_000_000_000;
     dead = new Set();
+    maxItems = DEFAULT_POLICY.maxItems;
     store = await open({ now: () => now }, folder);
     inbox = openInbox(ME);
   });
@@ -102,6 +104,8 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(offer?.view.text).not.toContain('PROD DOWN');
       await offer?.release('cancelled');
       expect(await call()).toBeUndefined();
+      expect((await inbox.why('down', LOG))?.items[0]?.verdict).toMatchObject({ kind: 'superseded', by: 'up', over: false });
+      await (await talk().offer({ at: 'tool_result' }))?.confirm();
       expect((await inbox.why('down', LOG))?.items[0]?.verdict).toMatchObject({ kind: 'superseded', by: 'up', over: true });
     });
 
@@ -193,6 +197,82 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
         expect(await call()).toContain('PROD DOWN');
       },
     );
+
+    it.each(['an offer', "the program's own transcript"])('%s closes no interrupt whose newer state has no room', async (how) => {
+      proves('gate:superseded', 'plan:supersede');
+      maxItems = 1;
+      await inbox.queue('shop/coder', down);
+      await inbox.queue('shop/coder', { message: 'tests failed', level: 'error' });
+      await inbox.queue('shop/coder', {
+        ...state,
+        id: 'half',
+        message: 'prod is half up',
+        level: 'error',
+        deliver: 'after_tool',
+      });
+      const at = 'tool_result';
+      if (how === 'an offer') await (await talk().offer({ at }))?.confirm();
+      else await talk().carry({ type: 'tool_call_response', id: '1', content: 'done', is_error: false }, { at });
+      expect(await gates()).toEqual(['down']);
+      await inbox.withdraw(LOG, { id: 'half' }, { by: 'ann', reason: 'wrong' });
+      expect(await call()).toContain('PROD DOWN');
+    });
+
+    it.each(['too_big', 'late', 'cancelled'] as const)(
+      'stays up if the offer of the newer state is released as %s, and no other carrier closes the interrupt meanwhile',
+      async (reason) => {
+        proves('gate:superseded', 'plan:supersede');
+        await inbox.queue('shop/coder', down);
+        await inbox.queue('shop/coder', { ...state, id: 'half', message: 'prod is half up', deliver: 'after_tool' });
+        const offer = await talk().offer({ at: 'tool_result' });
+        expect(offer?.view.text).toContain('prod is half up');
+        expect(await talk(openInbox(OTHER)).offer({ at: 'tool_result' })).toBeUndefined();
+        await offer?.release(reason);
+        expect(await gates()).toEqual(['down']);
+        await inbox.withdraw(LOG, { id: 'half' }, { by: 'ann', reason: 'wrong' });
+        expect(await call()).toContain('PROD DOWN');
+      },
+    );
+
+    it('falls with the confirmation of the newer state, and the older interrupt is never delivered', async () => {
+      proves('gate:superseded', 'plan:supersede');
+      await inbox.queue('shop/coder', down);
+      await inbox.queue('shop/coder', { ...state, id: 'half', message: 'prod is half up', deliver: 'after_tool' });
+      await (await talk().offer({ at: 'tool_result' }))?.confirm();
+      expect((await inbox.why('down', LOG))?.items[0]?.receipt).toBe('superseded');
+      await inbox.withdraw(LOG, { id: 'half' }, { by: 'ann', reason: 'wrong' });
+      expect(await call()).toBeUndefined();
+      expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
+    });
+
+    it('the confirmation of the newer state counts, although the older interrupt was withdrawn before', async () => {
+      proves('gate:superseded');
+      await inbox.queue('shop/coder', down);
+      await inbox.queue('shop/coder', { ...state, id: 'half', message: 'prod is half up', deliver: 'after_tool' });
+      const offer = await talk().offer({ at: 'tool_result' });
+      await inbox.withdraw(LOG, { id: 'down' }, { by: 'ann', reason: 'wrong' });
+      expect(await offer?.confirm()).toBe('confirmed');
+      expect((await inbox.why('half', LOG))?.items[0]?.receipt).toBe('delivered');
+      expect((await inbox.why('down', LOG))?.items[0]?.receipt).toBe('withdrawn');
+    });
+
+    it('a pull shows the newer state of an interrupt first, and without room for it the gate stays up', async () => {
+      proves('gate:superseded', 'plan:supersede');
+      await inbox.queue('shop/coder', down);
+      await inbox.queue('shop/coder', { ...state, id: 'up', message: 'prod is up again', deliver: 'turn_start' });
+      await inbox.queue('shop/coder', { id: 'noise', message: 'noise' });
+      await inbox.queue('shop/coder', { id: 'stop', message: 'stop it', level: 'critical' });
+      const pull = async (limit: number): Promise<readonly string[]> => {
+        const { notifications, offer } = await talk().pull({ mark: true, limit });
+        await offer?.confirm();
+        return notifications.map(({ id }) => id);
+      };
+      expect(await pull(1)).toEqual(['stop']);
+      expect(await gates()).toEqual(['down']);
+      expect(await pull(1)).toEqual(['up']);
+      expect(await gates()).toEqual([]);
+      expect(await pull(9)).toEqual(['noise']);
+    });
 
     it('a pull shows a newer state that waits for the next turn, and not the interrupt that it replaces', async () => {
       proves('gate:superseded');

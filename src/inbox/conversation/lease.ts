@@ -9,7 +9,15 @@ import { fault } from '../../core/faults.ts';
 import type { Item } from '../../core/items.ts';
 import type { Json } from '../../core/json.ts';
 import { stateKeyOf, type NotificationId } from '../../core/notification.ts';
-import type { CarrierId, ContactPoint, Draft, OfferedRecord, ReleasedRecord, SentView } from '../../core/records.ts';
+import type {
+  CarrierId,
+  ClosedRecord,
+  ContactPoint,
+  Draft,
+  OfferedRecord,
+  ReleasedRecord,
+  SentView,
+} from '../../core/records.ts';
 import type { Context } from '../context.ts';
 import { policyOf, type Recipient } from './recipient.ts';
 
@@ -87,6 +95,8 @@ export type OnConfirm = {
   readonly reads?: readonly Item[];
   readonly by?: string;
   readonly takesWithheld?: boolean;
+  /** The closings of older interrupts that the carrier's newer states replace. */
+  readonly closes?: readonly ClosedRecord[];
   readonly confirmed: () => Promise<void>;
 };
 
@@ -114,7 +124,10 @@ export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on:
           : []),
         ...readRecords(on.reads ?? [], id, on.by ?? 'get_notifications'),
       ];
-      if (drafts.length > 0) await context.store.append(log, drafts);
+      const closes = late ? [] : (on.closes ?? []);
+      const appended = drafts.length + closes.length > 0 ? await context.store.append(log, [...drafts, ...closes]) : undefined;
+      // An older interrupt may have ended in another way since the offer. The next plan closes the others.
+      if (appended?.kind === 'conflict' && drafts.length > 0) await context.store.append(log, drafts);
       if (on.takesWithheld) await context.store.withheld(log, id, { take: true });
       fault('confirm.after');
       await on.confirmed();

@@ -138,7 +138,7 @@ export async function newerStates(
 const isTaken = (item: Item): boolean => item.state !== 'open' && isTold(item);
 
 /** Whether one of the newer items replaces the item for this reader. */
-const isReplaced = (item: Item, newer: readonly Item[], { id, purpose }: Reader): boolean =>
+export const isReplaced = (item: Item, newer: readonly Item[], { id, purpose }: Reader): boolean =>
   newer.some((other) => replaces(other, item) && isFor(other, id, purpose) && reaches(other, item, id));
 
 /** Whether the item reports the same state later. */

@@ -17,11 +17,11 @@ import { kindRead, tellerOf } from '../../core/teller.ts';
 import { named } from '../../core/verdict/quoted.ts';
 import type { Decision } from '../../core/plan.ts';
 import type { Withheld } from '../../core/ports.ts';
-import type { ClosedRecord, Draft, OfferedRecord } from '../../core/records.ts';
+import type { Draft, OfferedRecord } from '../../core/records.ts';
 import { countedKeys, unlistedText } from '../../core/unlisted.ts';
 import { pointsToWhole } from '../../core/views/wording.ts';
 import { Claim } from './claim.ts';
-import { compose } from './compose.ts';
+import { closingsWith, compose, type Composed } from './compose.ts';
 import { fitting, shortened, shownResults, type Fits } from './fitting.ts';
 import type { Gate } from './gate.ts';
 import { carryingLesseeOf, leaseOf, offerOf, statesOf, type Offer } from './lease.ts';
@@ -62,17 +62,17 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
     const unread = (await contact.mine(await store.items(log, { kind: 'unread', conversation: id }))).filter(
       (item) => !item.read && isPartlyShown(item),
     );
-    const { shows: pulled, closings, planned } = await pullable(parts, claim, unread);
-    const closed = new Set(closings.flatMap(({ ids }) => ids));
-    const up = (await gate.up()).filter((item) => !closed.has(item.id));
+    const { shows: pulled, closings, closedIds, planned } = await pullable(parts, claim, unread);
+    const up = (await gate.up()).filter((item) => !closedIds.has(item.id));
     const all = [...new Map([...pulled, ...up].map((item) => [item.id, item] as const)).values()].toSorted(
       (a, b) => b.seq - a.seq,
     );
     const kept: readonly Withheld[] = await store.withheld(log, id);
     const show = (item: Item, repeated: boolean): PulledNotification =>
       shown(item, { repeated, lift: gate.lift, now: store.now() });
+    const urgent = new Set(closings.flatMap(({ gates, newer }) => (gates && newer !== undefined ? [newer] : [])));
     // The flag `repeated` may be set later, so each item is measured with this flag.
-    const { items, takesWithheld, chars } = fitting(all, kept, { fits, limit, show: (item) => show(item, true) });
+    const { items, takesWithheld, chars } = fitting(all, kept, { fits, limit, urgent, show: (item) => show(item, true) });
     const withheld = takesWithheld ? kept : [];
     const answer = (shownBefore: (item: Item) => boolean, offer?: Offer): Pulled => ({
       notifications: items
@@ -110,7 +110,9 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
       ...(shows.length > 0 ? { shows } : {}),
       clockAt: store.now(),
     };
-    const drafts: Draft[] = [...claim.releases(), ...closings, ...(claims.length + shows.length > 0 ? [record] : [])];
+    const told = [...items, ...unread.filter(isOnlyCounted)].map((item) => item.id);
+    const { atOnce, onConfirm } = closingsWith(closings, told);
+    const drafts: Draft[] = [...claim.releases(), ...atOnce, ...(claims.length + shows.length > 0 ? [record] : [])];
     const appended = drafts.length === 0 ? undefined : await store.append(log, drafts);
     if (appended !== undefined && appended.kind !== 'appended') {
       await claim.after(appended, planned);
@@ -134,6 +136,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
         reads: items.filter((item) => !item.read),
         by: readerOf(recipient),
         takesWithheld: withheld.length > 0,
+        closes: onConfirm,
         confirmed: () => contact.carried(false),
       }),
     );
@@ -143,7 +146,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
 }
 
 /**
- * Returns the open and the unread items that a pull may show, and the closing records of the items that the plan closes now.
+ * Returns the open and the unread items that a pull may show, and the closings that the plan decides.
  * `planned`: all items of the plan. The plan also decides about the unread items that were only counted in a summary, because
  * such an item may have expired or have a newer state since.
  */
@@ -151,7 +154,7 @@ async function pullable(
   parts: Parts,
   claim: Claim,
   unread: readonly Item[],
-): Promise<{ readonly shows: readonly Item[]; readonly closings: readonly ClosedRecord[]; readonly planned: readonly Item[] }> {
+): Promise<Pick<Composed, 'closings' | 'closedIds'> & { readonly shows: readonly Item[]; readonly planned: readonly Item[] }> {
   const counted = unread.filter(isOnlyCounted);
   const countedIds = new Set(counted.map(({ id }) => id));
   const { items, closings, closedIds, decisions } = await compose(parts, {
@@ -167,7 +170,7 @@ async function pullable(
   const [hidden, early] = [kept('relevance'), kept('moment')];
   const isOver = ({ id }: Item): boolean => closedIds.has(id) || hidden.has(id);
   const open = items.filter((item) => !countedIds.has(item.id) && !isOver(item) && !early.has(item.id));
-  return { shows: [...unread.filter((item) => !isOver(item)), ...open], closings, planned: items };
+  return { shows: [...unread.filter((item) => !isOver(item)), ...open], closings, closedIds, planned: items };
 }
 
 /** Names the reader for `why`: the client, its carrier, and the process. */

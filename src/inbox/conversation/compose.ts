@@ -125,7 +125,9 @@ export async function openItems(
   if (await releaseStale(context, log, all)) all = await store.items(log, { kind: 'open', conversation: id });
   const open = await contact.mine(claim?.openOf(all) ?? all.filter((item) => item.state === 'open'));
   const mine = new Set(open.map(itemKey));
-  const offered = all.filter((item) => item.state === 'offered' && !mine.has(itemKey(item)));
+  const offered = all.filter(
+    (item) => item.state === 'offered' && item.notification.supersede === true && !mine.has(itemKey(item)),
+  );
   if (offered.length === 0) return open;
   const reader = { id, purpose: await contact.purpose() };
   return open.filter((item) => !isReplaced(item, offered, reader));

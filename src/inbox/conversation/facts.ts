@@ -2,7 +2,7 @@
 import { isDue, isExpired, queuedAt, waitedMs } from '../../core/clocks.ts';
 import { defined } from '../../core/defined.ts';
 import type { Item } from '../../core/items.ts';
-import type { Facts } from '../../core/make-plan.ts';
+import { NO_FACTS, type Facts } from '../../core/make-plan.ts';
 import type { ContactPoint } from '../../core/records.ts';
 import { mutesOf } from '../producing/mutes.ts';
 import { transcriptOf } from './fork.ts';
@@ -25,15 +25,21 @@ export async function factsFor(
   items: readonly Item[],
   { known = {}, tools, dry }: CarryOptions & { readonly dry: boolean },
 ): Promise<Facts> {
-  const turnsSince = await turnsAfter(recipient, items);
-  const mutes = await mutesOf(recipient.context, recipient.log);
   return {
+    ...(await dueFacts(recipient, items, dry)),
     known,
-    points: recipient.options.points ?? [],
-    turnsSince,
-    mutes,
     ...(await overtaken(recipient, items, (some) => contact.mine(some))),
     ...defined({ tools }),
+  };
+}
+
+/** Gathers only the facts that decide whether an item is due now. Unlike `factsFor`, searches no log for newer states. */
+export async function dueFacts(recipient: Recipient, items: readonly Item[], dry: boolean): Promise<Facts> {
+  return {
+    ...NO_FACTS,
+    points: recipient.options.points ?? [],
+    turnsSince: await turnsAfter(recipient, items),
+    mutes: await mutesOf(recipient.context, recipient.log),
     ...(await clockFacts(recipient, items, dry)),
   };
 }

@@ -31,9 +31,9 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
   let inbox: Inbox;
   let maxItems: number;
 
-  const openInbox = (owner: Owner): Inbox =>
+  const openInbox = (owner: Owner, over = store): Inbox =>
     new Inbox({
-      store,
+      store: over,
       policies: { policy: () => ({ ...DEFAULT_POLICY, maxItems }) },
       owner,
       isAlive: ({ pid }) => !dead.has(pid),
@@ -64,7 +64,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
   afterEach(async () => {
     // The index has the same items as a replay of the log.
     const records = await store.read({ log: LOG, limit: 10_000 });
-    const items = await store.items(LOG, { kind: 'latest', limit: 1_000 });
+    const items = await store.items(LOG, { kind: 'latest', limit: 10_000 });
     expect(new Map(items.map((item) => [itemKey(item), item]))).toEqual(replay(records));
     await inbox.close();
     rmSync(folder, { recursive: true, force: true });
@@ -254,6 +254,35 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(await offer?.confirm()).toBe('confirmed');
       expect((await inbox.why('half', LOG))?.items[0]?.receipt).toBe('delivered');
       expect((await inbox.why('down', LOG))?.items[0]?.receipt).toBe('withdrawn');
+    });
+
+    it('a refusal searches at most 5,000 notifications for a newer state of an interrupt', async () => {
+      proves('gate:superseded');
+      const hold = { key: 'hold', supersede: true, message: 'hold on', action: 'pause', origin: { person: 'Ann' } } as const;
+      await inbox.queue('shop/coder', { ...hold, id: 'first' });
+      const noise = Array.from({ length: 9_000 }, (_, i) => ({
+        type: 'system_notification_queued',
+        conversation: 'other' as ConversationId,
+        id: `n${i}` as NotificationId,
+        kind: { source: 'user', name: 'message' },
+        message: 'noise',
+      }));
+      await store.append(LOG, noise);
+      await inbox.queue('shop/coder', { ...hold, id: 'second' });
+      let pages = 0;
+      const counted = new Proxy(store, {
+        get: (target, name) => {
+          const member: unknown = Reflect.get(target, name, target);
+          if (typeof member !== 'function') return member;
+          return (...args: unknown[]): unknown => {
+            if (name === 'read' && JSON.stringify(args).includes('newestFirst')) pages += 1;
+            return Reflect.apply(member, target, args);
+          };
+        },
+      });
+      const refusal = await talk(openInbox(ME, counted)).refuse({ on: 'write_file' });
+      expect(refusal?.ids).toEqual(['second']);
+      expect(pages).toBeLessThanOrEqual(5);
     });
 
     it('a pull shows the newer state of an interrupt first, and without room for it the gate stays up', async () => {

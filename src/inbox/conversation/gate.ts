@@ -44,7 +44,7 @@ import { gateText, pausedUntil } from '../../core/views/gate.ts';
 import type { Context } from '../context.ts';
 import { isSame } from '../presence/presence.ts';
 import { mutesOf } from '../producing/mutes.ts';
-import { factsFor } from './facts.ts';
+import { dueFacts } from './facts.ts';
 import { leaseOf, lesseeOf, offerOf, readRecords, type Offer } from './lease.ts';
 import { supersededOf } from './overtaken.ts';
 import type { Parts } from './parts.ts';
@@ -138,7 +138,7 @@ export class Gate {
     const mine = await this.#parts.contact.mine(items);
     const superseded = await supersededOf(context, log, mine, {
       reader: async () => ({ id, purpose: await this.#parts.contact.purpose() }),
-      facts: (newer) => factsFor(this.#parts, newer, { at: 'forced', dry: true }),
+      facts: (newer) => dueFacts(this.#parts.recipient, newer, true),
       policy,
       now,
     });

@@ -263,6 +263,25 @@ it('equal refusals that were sent while the store hangs share their records', as
   await inbox.close();
 });
 
+it.each([
+  ['any tool', 'after_tool', false],
+  ['this tool', { afterTool: 'deploy' }, false],
+  ['another tool', { afterTool: 'test' }, true],
+] as const)('a late text with an older state is checked against a newer state that waits for %s', async (_, deliver, stands) => {
+  proves('gateway:late-checked', 'plan:supersede');
+  const { inbox, rider, connection } = riderOver(memoryStore());
+  const state = { key: 'prod', supersede: true } as const;
+  const result = { server: 's', tool: 'echo', requestId: '1', isError: false, chars: 0, maxChars: 10_000, raw: () => '' };
+  await inbox.queue(LOG, { ...state, message: 'prod is down' });
+  const ride = await rider.after(connection, result);
+  if (ride.kind !== 'ride') throw new Error('no text');
+  await inbox.queue(LOG, { ...state, message: 'prod is up', deliver });
+  expect(await ride.stands?.()).toBe(deliver !== 'after_tool');
+  expect(await ride.stands?.({ ...result, tool: 'deploy' })).toBe(stands);
+  await rider.idle();
+  await inbox.close();
+});
+
 it('a late text that is sent after its release has failed counts as delivered', async () => {
   proves('gateway:late-checked');
   let isFull = true;

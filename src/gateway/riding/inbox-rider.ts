@@ -195,9 +195,11 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     if (offer === undefined) return { kind: 'none' };
     const { leaseMs } = conversation.policy();
     const stands = async (result?: Result): Promise<boolean> => {
+      const names = result === undefined ? [] : namesFor(seat.connection, result);
+      const passed = [...due, ...seat.missed, ...names];
       // The heir of a conversation gets the notifications only after the release.
-      if ((await seat.conversation()) === conversation && (await mayStillSend(conversation, offer))) {
-        if (result !== undefined) missed(namesFor(seat.connection, result));
+      if ((await seat.conversation()) === conversation && (await mayStillSend(conversation, offer, passed))) {
+        missed(names);
         return true;
       }
       missed(due);
@@ -207,8 +209,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     };
     const made = deliveryOf(seat, offer, departure);
     const delivery: Delivery = {
-      departure,
-      confirm: () => made.confirm(),
+      ...made,
       release: (reason) => {
         if (reason === 'late') missed(due);
         made.release(reason);

@@ -6,7 +6,7 @@ import { notDueBecause, type Facts } from '../../core/make-plan.ts';
 import { isInterrupt, stateKeyOf, type NotificationId } from '../../core/notification.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { Store } from '../../core/ports.ts';
-import { isType, type Stored } from '../../core/records.ts';
+import { isType, type ContactPoint, type Stored } from '../../core/records.ts';
 import type { Context } from '../context.ts';
 import type { Recipient } from './recipient.ts';
 
@@ -64,7 +64,7 @@ export async function supersededOf(
   const waiting = await Promise.all(keys.map((key) => store.items(log, { kind: 'key', key })));
   const found = [...waiting.flat(), ...(await newerStates(store, log, open, SEARCHED_FOR_GATE))];
   const due = await facts(found.filter(({ state }) => state === 'open'));
-  const newer = found.filter((item) => isNews(item, { facts: due, policy, now }));
+  const newer = found.filter((item) => isNews(item, { at: 'forced', facts: due, policy, now }));
   const superseded = new Set<Item>();
   for (const item of open) {
     if (isReplaced(item, newer, await reader(item))) superseded.add(item);
@@ -73,20 +73,20 @@ export async function supersededOf(
 }
 
 /**
- * Whether the item replaces an older state that is due: a carrier has shown the item, or the plan of a refusal would take the
- * item now. An item that only waits may end before its time. The agent would then read neither state.
+ * Whether the item replaces an older state that is due: a carrier has shown the item, or the plan at this contact point
+ * would take the item now. An item that only waits may end before its time. The agent would then read neither state.
  */
-export const isNews = (item: Item, { facts, policy, now }: News): boolean =>
+export const isNews = (item: Item, { at, facts, policy, now }: News): boolean =>
   item.state === 'open'
     ? !isExpired(item, now, facts.sighted?.[item.id]) &&
       filteredBecause(item.notification, policy, facts.mutes, now) === undefined &&
-      notDueBecause(item, 'forced', policy, facts, now) === undefined
+      notDueBecause(item, at, policy, facts, now) === undefined
     : isTold(item);
 
-type News = { readonly facts: Facts; readonly policy: Policy; readonly now: number };
+type News = { readonly at: ContactPoint; readonly facts: Facts; readonly policy: Policy; readonly now: number };
 
 /** `reader`: the conversation whose plan decides about an interrupt. `facts` returns the facts about open items. */
-type Deciding = Omit<News, 'facts'> & {
+type Deciding = Omit<News, 'at' | 'facts'> & {
   readonly reader: (item: Item) => Reader | Promise<Reader>;
   readonly facts: (items: readonly Item[]) => Promise<Facts>;
 };

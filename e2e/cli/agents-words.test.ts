@@ -37,6 +37,19 @@ verifies('agent:words', 'a text that a command of an agent sends is quoted, in t
 });
 
 verifies(
+  'gate:superseded',
+  'a command of an agent without a known name does not replace the interrupt of another producer',
+  async () => {
+    await using shell = new Shell();
+    const state = ['send', '--to', 'coder', '--key', 'disk', '--supersede'];
+    await shell.says([...state, '--id', 'full', '--level', 'critical', 'the disk is full']);
+    await shell.says([...state, '--id', 'fine', 'the disk is fine'], { env: HIDDEN });
+    await using ear = await opened(shell);
+    expect((await ear.conversation('shop/coder').refuse('deploy'))?.text).toContain('the disk is full');
+  },
+);
+
+verifies(
   'agent:words',
   'an event of an agent’s command does not look like an event of Earpiece, or of another source',
   async () => {

@@ -48,13 +48,13 @@ export const isReminder = ({ kind, subscriber }: Pick<Notification, 'kind' | 'su
 
 /**
  * Returns a name for the state that a notification with `supersede` reports. The name contains the person or the agent that sent
- * the notification, so that a sender replaces only its own notifications. A subscriber's notification is compared without its
+ * the notification, so that a sender replaces only its own notifications. All agents without a known name share one name. A subscriber's notification is compared without its
  * sender, because processes of an agent and other processes report the same events. Undefined without `supersede`.
  */
 export function stateKeyOf(notification: Pick<Notification, 'supersede' | 'key' | 'origin' | 'subscriber'>): string | undefined {
   const { supersede, key, origin, subscriber } = notification;
   if (!supersede || key === undefined) return undefined;
-  const agent = subscriber === undefined ? origin?.agent : undefined;
+  const agent = subscriber === undefined ? (origin?.agent ?? (origin?.command ? '?' : undefined)) : undefined;
   return [origin?.person ?? '', agent ?? '', key].join('\n');
 }
 

@@ -94,7 +94,7 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_058, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_061, packages: [] }],
     ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 909, packages: [] }],
     ['earpiece inbox', ['inbox'], { kb: 929, packages: [] }],
     [

@@ -83,7 +83,7 @@ export async function compose(
   { recipient, contact, frames }: Parts,
   { leased, decidesOnly = false, dry = false, claim, onDemand, counted = [], ...options }: Composing,
 ): Promise<Composed> {
-  const open = await openItems({ recipient, contact }, claim);
+  const open = await openItems({ recipient, contact }, { claim, dry });
   const items = counted.length === 0 ? open : asOpen(open, counted);
   if (items.length === 0) return NOTHING;
 
@@ -111,11 +111,12 @@ export async function compose(
 
 /**
  * Returns the open notifications that this conversation may take, after the release of leases that have ended or whose owner is
- * dead. An older state waits while another carrier holds a newer state, because that carrier may be released.
+ * dead. An older state waits while another carrier holds a newer state, because that carrier may be released. With `dry`, the plan
+ * predicts how such an older state ends.
  */
 export async function openItems(
   { recipient, contact }: Pick<Parts, 'recipient' | 'contact'>,
-  claim?: Claim,
+  { claim, dry }: { readonly claim?: Claim | undefined; readonly dry: boolean },
 ): Promise<readonly Item[]> {
   const { context, log, id } = recipient;
   const { store } = context;
@@ -128,7 +129,7 @@ export async function openItems(
   const offered = all.filter(
     (item) => item.state === 'offered' && item.notification.supersede === true && !mine.has(itemKey(item)),
   );
-  if (offered.length === 0) return open;
+  if (dry || offered.length === 0) return open;
   const reader = { id, purpose: await contact.purpose() };
   return open.filter((item) => !isReplaced(item, offered, reader));
 }

@@ -27,7 +27,9 @@ export async function foresee(
   carriers: readonly Carrier[],
   more: readonly Item[] = [],
 ): Promise<readonly Foreseen[]> {
-  const items = [...(await openItems({ recipient, contact })), ...(await contact.mine(more))].toSorted((a, b) => a.seq - b.seq);
+  const items = [...(await openItems({ recipient, contact }, { dry: true })), ...(await contact.mine(more))].toSorted(
+    (a, b) => a.seq - b.seq,
+  );
   if (items.length === 0) return [];
   const policy = policyOf(recipient);
   const now = recipient.context.store.now();

@@ -227,6 +227,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
         const offer = await talk().offer({ at: 'tool_result' });
         expect(offer?.view.text).toContain('prod is half up');
         expect(await talk(openInbox(OTHER)).offer({ at: 'tool_result' })).toBeUndefined();
+        expect((await inbox.why('down', LOG))?.items[0]?.verdict).toMatchObject({ kind: 'superseded', by: 'half', over: false });
         await offer?.release(reason);
         expect(await gates()).toEqual(['down']);
         await inbox.withdraw(LOG, { id: 'half' }, { by: 'ann', reason: 'wrong' });

@@ -246,6 +246,19 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
     });
 
+    it('stays down if another process confirms the newer state, and the next carrier closes the older interrupt', async () => {
+      proves('gate:superseded', 'plan:supersede');
+      await inbox.queue('shop/coder', down);
+      await inbox.queue('shop/coder', { ...state, id: 'half', message: 'prod is half up', deliver: 'after_tool' });
+      const offer = await talk().offer({ at: 'tool_result' });
+      const conversation = 'main' as ConversationId;
+      await store.append(LOG, [{ type: 'carrier_confirmed', conversation, carrier: offer!.carrier }]);
+      expect(await gates()).toEqual([]);
+      expect(await call()).toBeUndefined();
+      expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
+      expect((await inbox.why('down', LOG))?.items[0]?.receipt).toBe('superseded');
+    });
+
     it('the confirmation of the newer state counts, although the older interrupt was withdrawn before', async () => {
       proves('gate:superseded');
       await inbox.queue('shop/coder', down);

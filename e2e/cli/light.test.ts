@@ -94,9 +94,9 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_061, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 909, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 929, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_064, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 913, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 933, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],

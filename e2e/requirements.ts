@@ -630,7 +630,7 @@ export const REQUIREMENTS = {
   },
   'gateway:order': {
     behaviour:
-      'After a gateway has sent a newer state of a key, its tool results and get_notifications show no older state. A call of get_notifications does not wait for the text of a parallel call.',
+      'After a gateway has sent a newer state of a key, its tool results and get_notifications show no older state, except in a text that replaces a result (`interrupt = "after"`). A call of get_notifications does not wait for the text of a parallel call.',
   },
   'gateway:late-text': {
     behaviour:

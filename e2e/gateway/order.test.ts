@@ -161,22 +161,42 @@ test('the failing result of an unreachable server carries no older state after t
   expect(said).not.toContain('state 1');
 });
 
-test.each(['stdio', 'http'])('an interrupt does not replace a result after a newer state has left (%s)', async (kind) => {
+test('a pause withholds a result, although a newer state of another interrupt in its text has left', async () => {
   proves('gateway:order');
-  await using http = kind === 'http' ? await HttpProcess.start([FIXTURE, 'http']) : undefined;
   await using scene = new Scene({ interrupt: 'after' });
-  await scene.start([http === undefined ? STDIO : { kind: 'http', name: 'wrapped', url: http.url }]);
+  await scene.start([STDIO]);
   const first = scene.call(TOOL);
   await scene.asked.done;
   await scene.queueNext({ level: 'critical' });
-  const replaced = scene.call(TOOL);
+  await scene.inbox.queue('shop/coder#main', { message: 'hold on', action: 'pause', origin: { person: 'Ann' } });
+  const withheld = scene.call(TOOL);
   await scene.made.done;
   await scene.queueNext({ level: 'critical' });
-  expect(await scene.call('get_notifications')).toContain('state 2');
+  expect(await scene.call('get_notifications')).toContain('hold on');
   scene.leave.give();
   scene.ask.give();
-  expect(await replaced).toContain('simple text response');
-  expect(`${await first} ${await replaced}`).not.toContain('state 1');
+  expect(await withheld).not.toContain('simple text response');
+  await first;
+});
+
+test('get_notifications answers while another text is held, although a newer state that has left was withdrawn', async () => {
+  proves('gateway:order');
+  await using scene = new Scene({ interrupt: 'after' });
+  await scene.start([STDIO]);
+  const first = scene.call(TOOL);
+  await scene.asked.done;
+  await scene.queueNext({ level: 'critical' });
+  const held = scene.call(TOOL);
+  await scene.made.done;
+  await scene.queueNext();
+  expect(await scene.call('get_notifications', { mark_as_read: false })).toContain('state 2');
+  const items = await scene.inbox.store.items(LOG, { kind: 'latest', limit: 10 });
+  const second = items.find(({ notification }) => notification.message === 'state 2');
+  await scene.inbox.withdraw(LOG, { id: second?.id ?? '' }, { by: 'ann', reason: 'wrong' });
+  expect(await scene.call('get_notifications', { mark_as_read: false })).toContain('state 1');
+  scene.leave.give();
+  scene.ask.give();
+  await Promise.all([first, held]);
 });
 
 test('get_notifications without marks shows no older state after the newer state', async () => {

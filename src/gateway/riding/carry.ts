@@ -55,7 +55,7 @@ export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | 
     }
     if (ride.kind === 'replace') {
       const asError = schema !== undefined ? schema !== 'none' && treatment !== 'remove' : carrier.structured !== undefined;
-      return { bytes: replaced(carrier, ride.text, { asError }), requestId, delivery, without: unchanged };
+      return { bytes: replaced(carrier, ride.text, { asError }), requestId, delivery };
     }
     if (!hasRoom(call.connection.profile, carrier, result, ride.text)) {
       delivery.release('too_big');

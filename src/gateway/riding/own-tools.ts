@@ -95,6 +95,9 @@ export class OwnTools {
   }
 }
 
+/** How often an overtaken answer is made again. A newer state that was withdrawn after it left would overtake each answer. */
+const REMADE = 3;
+
 /**
  * Calls one of the gateway's own tools and sends the answer, or undefined if the client has cancelled the call. An answer that is
  * overtaken is released and made again. `send` must write the answer at once, so that no other text leaves in between.
@@ -108,7 +111,7 @@ export async function answerOwn(
   const at = param(request, 'arguments');
   const args = at ? parsed(request.bytes, at) : {};
   let answer = await rider.callTool(call.connection, { tool, args, requestId: request.id });
-  while (!call.cancelled && answer.again !== undefined && answer.departure?.isOvertaken) {
+  for (let tries = 0; tries < REMADE && !call.cancelled && answer.again !== undefined && answer.departure?.isOvertaken; tries++) {
     answer.release('late');
     answer = await answer.again();
   }

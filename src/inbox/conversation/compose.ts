@@ -43,13 +43,13 @@ export type Closing = { readonly record: ClosedRecord; readonly newer?: Notifica
 export function closingsWith(
   closings: readonly Closing[],
   told: Iterable<NotificationId>,
-): { readonly atOnce: readonly ClosedRecord[]; readonly onConfirm: readonly ClosedRecord[] } {
+): { readonly atOnce: readonly ClosedRecord[]; readonly onConfirm: readonly Closing[] } {
   const ids = new Set(told);
   const written = closings.filter(({ newer }) => newer === undefined || ids.has(newer));
   const waits = ({ newer, gates }: Closing): boolean => newer !== undefined && gates;
   return {
     atOnce: written.filter((closing) => !waits(closing)).map(({ record }) => record),
-    onConfirm: written.filter(waits).map(({ record }) => record),
+    onConfirm: written.filter(waits),
   };
 }
 

@@ -150,7 +150,12 @@ export class Conversation {
       const made = tries < TRIES ? await this.#compose({ ...options, leased: false, claim }) : undefined;
       const loaded = made?.view === undefined ? own : own.with(at, { ...carrier, ...loadOf(made, made.view) });
       const { atOnce, onConfirm } = closingsWith(made?.closings ?? [], [...(made?.ids ?? []), ...(made?.summarizes ?? [])]);
-      const appended = await this.inbox.store.append(this.log, [...claim.releases(), ...atOnce, ...onConfirm, ...loaded]);
+      const appended = await this.inbox.store.append(this.log, [
+        ...claim.releases(),
+        ...atOnce,
+        ...onConfirm.map(({ record }) => record),
+        ...loaded,
+      ]);
       if (appended.kind !== 'appended') {
         await claim.after(appended, made?.items ?? []);
         continue;

@@ -246,6 +246,18 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
     });
 
+    it('goes up again if the newer state is withdrawn after its offer, although the carrier is confirmed', async () => {
+      proves('gate:superseded', 'plan:supersede');
+      await inbox.queue('shop/coder', down);
+      await inbox.queue('shop/coder', { ...state, id: 'half', message: 'prod is half up', deliver: 'after_tool' });
+      await inbox.queue('shop/coder', { id: 'other', message: 'another notification' });
+      const offer = await talk().offer({ at: 'tool_result' });
+      await inbox.withdraw(LOG, { id: 'half' }, { by: 'ann', reason: 'wrong' });
+      expect(await offer?.confirm()).toBe('confirmed');
+      expect(await gates()).toEqual(['down']);
+      expect(await call()).toContain('PROD DOWN');
+    });
+
     it('stays down if another process confirms the newer state, and the next carrier closes the older interrupt', async () => {
       proves('gate:superseded', 'plan:supersede');
       await inbox.queue('shop/coder', down);

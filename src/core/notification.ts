@@ -48,8 +48,9 @@ export const isReminder = ({ kind, subscriber }: Pick<Notification, 'kind' | 'su
 
 /**
  * Returns a name for the state that a notification with `supersede` reports. The name contains the person or the agent that sent
- * the notification, so that a sender replaces only its own notifications. All agents without a known name share one name. A subscriber's notification is compared without its
- * sender, because processes of an agent and other processes report the same events. Undefined without `supersede`.
+ * the notification, so that a sender replaces only its own notifications. All agents without a known name share one name. A
+ * subscriber's notification is compared without its sender, because processes of an agent and other processes report the same
+ * events. Undefined without `supersede`.
  */
 export function stateKeyOf(notification: Pick<Notification, 'supersede' | 'key' | 'origin' | 'subscriber'>): string | undefined {
   const { supersede, key, origin, subscriber } = notification;

@@ -20,9 +20,9 @@ export type Fitting = {
 export type Fits = (contents: Contents) => boolean;
 
 /**
- * Chooses at most `limit` notifications for the answer, in the order of `all`. Unread interrupts, and the newer
- * states that replace them (`urgent`), are chosen first, because the interrupts hold a gate up. Items that were read before, such as an active pause, are chosen last. With `fits`, the answer must fit. `show`
- * makes the form in which the answer shows an item.
+ * Chooses at most `limit` notifications for the answer, in the order of `all`. Unread interrupts, and the newer states that replace
+ * them (`urgent`), are chosen first, because the interrupts hold a gate up. Items that were read before, such as an active pause,
+ * are chosen last. With `fits`, the answer must fit. `show` makes the form in which the answer shows an item.
  */
 export function fitting(
   all: readonly Item[],

@@ -163,7 +163,8 @@ describe('An idle Claude Code', () => {
       await waiters(home, (pids) => pids.length === 1);
       const before = terminal.main.length;
       await terminal.enter('BLOCKME please');
-      await terminal.shows((screen) => screen.includes('not allowed'));
+      // If the first turn still runs its hooks, Claude Code queues the prompt, and then shows the reason only for some seconds.
+      await terminal.shows((screen) => screen.includes('not allowed') || screen.includes('Original prompt'));
       await send(home, at.database, 'WORD-BLOCKED it burns', ...WAKES);
       await asked(terminal, before + 1);
       expect(find(terminal.main, 'WORD-BLOCKED').inLast).toBe(1);

@@ -1,9 +1,11 @@
 /** Tests `earpiece in` with Claude Code, which its own waiting process wakes. */
+import { setTimeout as poll } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { find } from '../model/find.ts';
 import { proves } from '../verifies.ts';
 import { address, earpiece, entry, send } from './earpiece.ts';
 import { place } from './hook-place.ts';
+import { processesOf } from './processes.ts';
 import { inClaudeTerminal } from './terminal.ts';
 
 test('Claude Code in the terminal of `earpiece in` is woken once, by its waiting process, and no line is typed', async () => {
@@ -22,6 +24,9 @@ test('Claude Code in the terminal of `earpiece in` is woken once, by its waiting
       await shows((screen) => screen.includes('❯'));
       await enter('Begin');
       await shows((screen) => screen.includes('FIRST-DONE'));
+      // Before the first waiting process starts, the end of the turn itself would carry the notification.
+      while (!processesOf(home).some(({ command }) => command.endsWith('hook claude --wait'))) await poll(50);
+      await shows((screen) => / · done /.test(screen));
       await send(home, at.database, 'WORD-WAKE the build ended', '--level', 'critical');
       await shows((screen) => screen.includes('SECOND-DONE'));
       await enter('Go on');

@@ -3,7 +3,7 @@ import { saidAt } from './clocks.ts';
 import type { Item } from './items.ts';
 import { formatKind, levelRank, type NotificationId } from './notification.ts';
 import type { Policy } from './policy.ts';
-import { isTold, tellerOf } from './teller.ts';
+import { usedTellAgent, tellerOf } from './teller.ts';
 import { LISTED_EVENTS } from './unlisted.ts';
 import { MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
@@ -107,7 +107,7 @@ const eventsOf = ({ differs }: Item): number => 1 + differs.length;
  * or an instruction.
  */
 const isNeverMerged = ({ notification: n }: Item): boolean =>
-  n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined || isTold(n);
+  n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined || usedTellAgent(n);
 
 /**
  * Whether the item may join the group: same subscriber, template, level and audience, up to the subscriber's group size. An item

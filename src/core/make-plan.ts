@@ -19,7 +19,7 @@ import {
   type NotificationId,
   type Subscribed,
 } from './notification.ts';
-import { isTold, kindRead, tellerOf } from './teller.ts';
+import { usedTellAgent, kindRead, tellerOf } from './teller.ts';
 import { AFTER_A_TOOL, hasOneOf, isDueAt, isScheduled } from './moments.ts';
 import { isRepeated, lineName, type Decision, type Grouped, type Line, type Plan, type Rest, type Said } from './plan.ts';
 import type { Policy } from './policy.ts';
@@ -218,7 +218,7 @@ function lineOf(group: Item[], { said }: Facts, shown: readonly Item[] = group):
     ...(kinds.size > 1 ? { status: true as const } : {}),
     ...defined({ action: n.action, instruction: n.instruction }),
     ...(n.origin?.person === undefined ? {} : { person: n.origin.person }),
-    ...(teller === undefined ? {} : { sender: { agent: teller, ...(isTold(n) ? { id: n.id } : {}) } }),
+    ...(teller === undefined ? {} : { sender: { agent: teller, ...(usedTellAgent(n) ? { id: n.id } : {}) } }),
     ...defined({ sent }),
     ...(sent === undefined && first.text !== undefined ? { left: true as const } : {}),
     ...(made?.kind === 'text' ? { rendered: made.text } : {}),

@@ -18,7 +18,7 @@ export function tellerOf({ origin }: Pick<Notification, 'origin'>): string | und
 }
 
 /** Whether the notification is a message of `tell_agent`, which the reader can answer by its id. */
-export const isTold = ({ origin }: Pick<Notification, 'origin'>): boolean =>
+export const usedTellAgent = ({ origin }: Pick<Notification, 'origin'>): boolean =>
   origin?.tool === TELL_TOOL && !origin.command && origin.person === undefined && origin.agent !== undefined;
 
 /** Returns the kind that the model reads. An agent's words never have the source `user`, which would look like its person. */

@@ -125,14 +125,12 @@ export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on:
         ...readRecords(on.reads ?? [], id, on.by ?? 'get_notifications'),
       ];
       // A newer state that has ended since the offer, for example withdrawn, closes nothing.
-      const ended = new Set(
-        [...record.ids, ...(record.summarizes ?? [])].filter(
-          (each) => !held.some((item) => item.id === each && item.state === 'offered'),
-        ),
-      );
+      const stands = (newer: NotificationId): boolean =>
+        (!record.ids.includes(newer) && record.summarizes?.includes(newer) !== true) ||
+        held.some((item) => item.id === newer && item.state === 'offered');
       const closes = late
         ? []
-        : (on.closes ?? []).flatMap((each) => (each.newer !== undefined && ended.has(each.newer) ? [] : [each.record]));
+        : (on.closes ?? []).flatMap((each) => (each.newer === undefined || stands(each.newer) ? [each.record] : []));
       const appended = drafts.length + closes.length > 0 ? await context.store.append(log, [...drafts, ...closes]) : undefined;
       // An older interrupt may have ended in another way since the offer. The next plan closes the others.
       if (appended?.kind === 'conflict' && drafts.length > 0) await context.store.append(log, drafts);

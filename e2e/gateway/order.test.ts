@@ -52,6 +52,15 @@ class Scene implements AsyncDisposable {
     });
   }
 
+  /** Starts the gateway and calls the tool. A critical notification is queued before the text of this call is made. */
+  async callBeforeACritical(): Promise<{ readonly said: Promise<string> }> {
+    await this.start([STDIO]);
+    const said = this.call(TOOL);
+    await this.asked.done;
+    await this.queueNext({ level: 'critical' });
+    return { said };
+  }
+
   async start(upstreams: readonly Upstream[]): Promise<void> {
     const rider = inboxRider({
       inbox: this.inbox,
@@ -164,10 +173,7 @@ test('the failing result of an unreachable server carries no older state after t
 test('a pause withholds a result, although a newer state of another interrupt in its text has left', async () => {
   proves('gateway:order');
   await using scene = new Scene({ interrupt: 'after' });
-  await scene.start([STDIO]);
-  const first = scene.call(TOOL);
-  await scene.asked.done;
-  await scene.queueNext({ level: 'critical' });
+  const first = await scene.callBeforeACritical();
   await scene.inbox.queue('shop/coder#main', { message: 'hold on', action: 'pause', origin: { person: 'Ann' } });
   const withheld = scene.call(TOOL);
   await scene.made.done;
@@ -176,16 +182,13 @@ test('a pause withholds a result, although a newer state of another interrupt in
   scene.leave.give();
   scene.ask.give();
   expect(await withheld).not.toContain('simple text response');
-  await first;
+  await first.said;
 });
 
 test('get_notifications answers while another text is held, although a newer state that has left was withdrawn', async () => {
   proves('gateway:order');
   await using scene = new Scene({ interrupt: 'after' });
-  await scene.start([STDIO]);
-  const first = scene.call(TOOL);
-  await scene.asked.done;
-  await scene.queueNext({ level: 'critical' });
+  const first = await scene.callBeforeACritical();
   const held = scene.call(TOOL);
   await scene.made.done;
   await scene.queueNext();
@@ -196,7 +199,7 @@ test('get_notifications answers while another text is held, although a newer sta
   expect(await scene.call('get_notifications', { mark_as_read: false })).toContain('state 1');
   scene.leave.give();
   scene.ask.give();
-  await Promise.all([first, held]);
+  await Promise.all([first.said, held]);
 });
 
 test('get_notifications without marks shows no older state after the newer state', async () => {

@@ -41,7 +41,7 @@ const STORE_WITHIN_MS = 250;
 const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
 /**
- * The margin before the agent's time limit; a later answer counts as late. The agent's time limit also includes the start and the
+ * The margin before the agent's time limit. A later answer counts as late. The agent's time limit also includes the start and the
  * end of this process.
  */
 const MARGIN_MS = 1_500;

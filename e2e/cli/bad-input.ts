@@ -1484,13 +1484,13 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a token that is not set',
       args: ['gateway', '--http', '--port', '0', '--token-env', 'TOKEN', '--', 'x'],
-      ...usage('set the environment variable TOKEN to the bearer token; it is not set'),
+      ...usage('the environment variable TOKEN is not set; set TOKEN to the bearer token'),
     },
     {
       what: 'a token that is empty',
       env: { TOKEN: '' },
       args: ['gateway', '--http', '--port', '0', '--token-env', 'TOKEN', '--', 'x'],
-      ...usage('set the environment variable TOKEN to the bearer token; it is empty'),
+      ...usage('the environment variable TOKEN is empty; set TOKEN to the bearer token'),
     },
   ],
 };

@@ -53,7 +53,7 @@ describe('`earpiece in`', () => {
       return output;
     };
     expect(await said('claude')).toContain(
-      'earpiece: the hooks or the plugin of earpiece install wake Claude Code, so earpiece in types nothing',
+      'earpiece: the hooks or the plugin that earpiece install adds wake Claude Code, so earpiece in types nothing',
     );
     expect(await said('gemini')).not.toContain('types nothing');
   });

@@ -384,7 +384,7 @@ describe('earpiece follow', () => {
     expect(await shell.run(['follow', 'lsp', '--', program])).toEqual({
       code: 7,
       stdout: '',
-      stderr: `earpiece: follow lsp: the command "${program}" does not exist; install this program, or write the path of the program\n`,
+      stderr: `earpiece: follow lsp: the program "${program}" does not exist; install the program, or write its path\n`,
     });
   });
 

@@ -229,7 +229,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'the hook fails': {
     make: (home) => change(home, / hook claude(?=[;"])/gu, ' hook claude --no-such-option'),
-    says: /a test notification did not arrive through the hook at PostToolBatch: the hook ended with 0: .*--no-such-option/u,
+    says: /a test notification did not arrive through the hook at PostToolBatch: the hook ended with exit code 0: .*--no-such-option/u,
     advice: INSTALL,
   },
 };

@@ -238,15 +238,18 @@ describe.each(['opencode', 'pi'])('the plugin of %s', (agent) => {
     expect(home.has('own.db')).toBe(false);
   });
 
-  it.each([['/bin/false', 'ended with 1 and carried nothing']])('is named if its bridge carries nothing: %s', (node, why) => {
-    using home = new Home(agent);
-    expect(home.run(['install', '--yes'])).toMatchObject({ code: 0, stderr: '' });
-    home.write(file, home.read(file).replace(/"node":"[^"]*"/u, `"node":"${node}"`));
-    const found = about(home, agent);
-    expect(found.map(({ value }) => value).join('\n')).toContain(
-      `a test notification did not arrive through the bridge of the plugin: the bridge ${why}`,
-    );
-  });
+  it.each([['/bin/false', 'ended with exit code 1 and carried nothing']])(
+    'is named if its bridge carries nothing: %s',
+    (node, why) => {
+      using home = new Home(agent);
+      expect(home.run(['install', '--yes'])).toMatchObject({ code: 0, stderr: '' });
+      home.write(file, home.read(file).replace(/"node":"[^"]*"/u, `"node":"${node}"`));
+      const found = about(home, agent);
+      expect(found.map(({ value }) => value).join('\n')).toContain(
+        `a test notification did not arrive through the bridge of the plugin: the bridge ${why}`,
+      );
+    },
+  );
 });
 
 describe.each(['opencode', 'pi'])('the plugin of %s without its package', (agent) => {

@@ -1,13 +1,13 @@
 /**
- * Loads modules early, because a long-lived process may outlive its files. An upgrade in place deletes the files, and npx deletes
- * the files when it cleans its cache.
+ * Loads modules early, because the files of a long-lived process may be deleted: by an upgrade in place, or by npx when it cleans
+ * its cache.
  */
 import type { ViewName } from '../core/records.ts';
 import type { UserInbox } from '../user-inbox.ts';
 
 /**
- * The delay before the modules are loaded, so that the loading does not slow the first answers. A process that ends earlier loads
- * only the modules that it uses.
+ * The delay before the modules are loaded, in ms. Without this delay, the loading would slow the first answers. A process that
+ * ends earlier loads only the modules that it uses.
  */
 const AFTER_MS = 3_000;
 

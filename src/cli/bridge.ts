@@ -1,7 +1,7 @@
 /**
- * `earpiece bridge <host>`: answers the plugin of a coding agent, which starts this process. The process ends when the plugin
- * closes its end of the pipe, or at SIGTERM or SIGHUP. The process never stops the agent: it reports each problem in one line on
- * stderr, which the plugin shows.
+ * `earpiece bridge <host>`: answers a coding agent's plugin, which starts this process. The process ends when the plugin closes
+ * the pipe, or at SIGTERM or SIGHUP. A problem never stops the agent: the process prints one line on stderr, which the plugin
+ * shows.
  */
 import { formatProblem, readConfig } from '../config/index.ts';
 import { defined } from '../core/defined.ts';
@@ -28,7 +28,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
       'earpiece bridge needs a plugin on stdin and stdout, but stdin is a terminal; to install the plugin: earpiece install',
     );
   const at = { cwd: process.cwd(), env: process.env, flags: defined({ db: options.db }) };
-  // A broken configuration must not stop messages, so its valid parts still apply.
+  // An invalid configuration must not stop notifications, so its valid parts still apply.
   const { config, problems } = readConfig(at);
   for (const problem of problems) complain(formatProblem(problem));
   const given = options.as ?? (config.address?.endsWith('/*') ? undefined : config.address);
@@ -57,7 +57,9 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   const hear = lines(
     (line) => running.receive(line as unknown as FromPlugin),
     (line) =>
-      complain(`bridge: ${JSON.stringify(line.slice(0, 80))} is not a JSON object; only the plugin of ${host.title} writes here`),
+      complain(
+        `bridge: ${JSON.stringify(line.slice(0, 80))} is not a JSON object; only the plugin of ${host.title} may write to this process`,
+      ),
   );
   process.stdout.write(`${JSON.stringify({ ready: true })}\n`);
   await untilEnd(hear);
@@ -67,10 +69,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   return EXIT.ok.code;
 }
 
-/**
- * Resolves when the plugin's end of the pipe is closed, because the plugin closed the pipe or its host exited. Also resolves at
- * SIGTERM and SIGHUP.
- */
+/** Resolves when the plugin has closed the pipe or its host has exited. Also resolves at SIGTERM and SIGHUP. */
 function untilEnd(hear: (chunk: string) => void): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   process.stdin.setEncoding('utf8');

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import type { InstallHost } from './install-hosts.ts';
 
-/** The maximum size of a file that is read. */
+/** The maximum size of a configuration file that is read, in bytes. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * A server that the client has configured. `variables` are the names of its environment variables, which are lost when the server
+ * A server in the client's configuration. `variables` are the names of its environment variables, which are lost when the server
  * is removed.
  */
 export type Configured = { readonly variables: readonly string[] };
@@ -55,10 +55,7 @@ const at = (value: unknown, key: string): unknown =>
 const json = (file: string): unknown => read(file, JSON.parse);
 const toml = (file: string): unknown => read(file, parse);
 
-/**
- * Reads and parses a file. Returns undefined for a missing, unreadable, invalid or too large file, which the client itself
- * reports.
- */
+/** Reads and parses a file. Returns undefined for a file that is missing, unreadable, invalid or larger than `MAX_BYTES`. */
 function read(file: string, parser: (text: string) => unknown): unknown {
   try {
     const stats = statSync(file);

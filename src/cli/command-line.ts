@@ -1,7 +1,7 @@
 /**
- * Describes a command as data: its options, its arguments and its function. `plain.ts` parses correct command lines with this
- * data. `commander.ts` builds commander's tree from the same data for help and for mistakes, so most commands never load
- * commander.
+ * Describes a command as data: its options, its arguments and its function. `plain.ts` parses simple, valid command lines with
+ * this data. `commander.ts` builds commander's tree from the same data, for the help and for all other command lines. So most
+ * commands never load commander.
  */
 import { defined } from '../core/defined.ts';
 
@@ -17,7 +17,7 @@ export type OptionSpec = {
   readonly fallback?: string;
   /** The values that are allowed; undefined allows any value. */
   readonly words?: readonly string[];
-  /** Whether the help omits the option, because only other commands use it. */
+  /** Whether the help omits the option, because only Earpiece's own processes use it. */
   readonly hidden?: boolean;
   /** Whether a command line without this option is invalid. */
   readonly mandatory?: boolean;

@@ -38,7 +38,7 @@ async function makeProgram(whole: (entry: Entry) => boolean, answer: Answer = ()
   return treeOf(groups);
 }
 
-/** Makes the tree of the commands, under the headings of the list. */
+/** Makes the tree of these commands, which the help lists under the keys of `groups`. */
 export function treeOf(groups: Readonly<Record<string, readonly CommandLine[]>>): Command {
   const program = new Line('earpiece')
     .description(

@@ -1,4 +1,4 @@
-/** Opens the inbox for commands, and parses the options and targets that several commands share. */
+/** Opens the inbox for commands, and parses the options and addresses that several commands share. */
 import { lstatSync } from 'node:fs';
 import { formatAddress, logOf, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -52,8 +52,8 @@ export async function readInbox<T>(options: GlobalOptions, work: Work<T>): Promi
 }
 
 /**
- * Runs `work` with an empty inbox in memory if the database does not exist and `text` addresses a whole project. If no agent is
- * active, `work` then fails before the caller makes the database and its folders.
+ * Runs `work` with an empty inbox in memory if the database does not exist and `text` addresses a whole project. No agent is
+ * active in this inbox, so `work` fails if it needs an active agent, before the caller makes the database and its folders.
  */
 export async function tryFirst(options: GlobalOptions, text: string | undefined, work: Work<unknown>): Promise<void> {
   const config = configOf(options);
@@ -103,7 +103,7 @@ export async function withDatabase<T>(options: DatabaseOptions, work: Work<T>): 
  */
 export function missingDatabase({ db }: GlobalOptions, config: Config): string | undefined {
   const file = fileOf(config.db);
-  // The store reports a database URL without a path, such as `sqlite:`.
+  // For a database URL without a path, such as `sqlite:`, the store throws the error.
   if (file === undefined || file === '' || !isAbsent(file)) return undefined;
   if (db === undefined) return file;
   throw new EarpieceError(
@@ -214,7 +214,10 @@ export async function logsWith(ear: UserInbox, id: string, address: string | und
   return holding;
 }
 
-/** Adds the option `--to` to an error of a command that notifies a whole project in which no conversation is active. */
+/**
+ * Throws the error again. If the error says that no conversation of the project is active, its advice then names the option
+ * `--to`.
+ */
 export function withOptionTo(error: unknown): never {
   if (!(error instanceof EarpieceError) || error.code !== 'nobody_there') throw error;
   throw new EarpieceError(error.code, error.message.replace('or name one agent:', 'or name one agent with --to:'), {

@@ -17,7 +17,7 @@ export function startEarly(words: readonly string[]): void {
   try {
     started = new Spawned({ command, args });
   } catch {
-    // The gateway tries to start the server again later, and reports why it fails.
+    // The gateway starts the server again later, and reports the error.
   }
 }
 
@@ -30,7 +30,10 @@ function onlyValues(options: readonly string[]): boolean {
   return true;
 }
 
-/** Returns the MCP server that was started before the gateway's code was loaded. The caller must end the server. */
+/**
+ * Returns the MCP server that was started before the gateway's code was loaded; undefined if there is none. The caller must end
+ * the server.
+ */
 export function takeEarly(): Spawned | undefined {
   const taken = started;
   started = undefined;

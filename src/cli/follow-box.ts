@@ -4,7 +4,7 @@ import { worktreeOf } from '../inbox/index.ts';
 import { FOLLOW_TOOL } from '../sources/follow/tool-shape.ts';
 import type { UserInbox } from '../user-inbox.ts';
 
-/** Makes the toolbox with the tool `follow`. The modules of the tool are loaded at its first call. */
+/** Makes the toolbox, which loads the modules of the tool at its first call. */
 export function followBox({ inbox }: { readonly inbox: UserInbox }): Toolbox {
   return {
     tools: [FOLLOW_TOOL],

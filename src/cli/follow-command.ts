@@ -75,8 +75,8 @@ export async function followCommand(words: readonly string[], options: FollowOpt
   signals.ended();
   if (outcome.kind === 'not_started') complain(`${command}: ${outcome.reason}`);
   const stopped = interrupted || wasStopped(outcome);
-  // If the reader of the output has gone, the program may have ended before it fixed or printed an error. So the problems stay
-  // open.
+  // If the reader of the output has closed, the program may have ended before its output could show that an error is fixed. So
+  // the problems stay open.
   const left = await output.ended(stopped || !(isFailure(outcome) || lostItsReader(outcome)));
   if (left !== undefined && !stopped && outcome.kind !== 'not_started') {
     const lines = last.read();
@@ -107,7 +107,7 @@ export async function followCommand(words: readonly string[], options: FollowOpt
 }
 
 const SHOWN = 20;
-/** The byte of Ctrl+C. A program that ends after this key counts as stopped, because its exit code may be any number. */
+/** The byte of Ctrl+C. A program that ends after this key counts as stopped by a person, whatever its exit code is. */
 const CTRL_C = 0x03;
 
 async function begun(ear: UserInbox, command: string, to: string): Promise<Followed> {

@@ -104,7 +104,7 @@ async function checkProgram(program: string): Promise<void> {
   if (found !== undefined) return;
   throw new EarpieceError(
     'not_found',
-    `follow lsp: the command ${JSON.stringify(program.slice(0, 80))} does not exist; install this program, or write the path of the program`,
+    `follow lsp: the program ${JSON.stringify(program.slice(0, 80))} does not exist; install the program, or write its path`,
   );
 }
 

@@ -8,17 +8,20 @@ import { wrapAll } from './chat/wrap.ts';
 import { columns, nameOf, plain } from './terminal.ts';
 
 export const BAR = '│';
-/** The sender of a notification that names none. */
+/** Shown in place of the sender if a notification names no sender. */
 export const UNNAMED = 'unnamed';
 const BARS = /[│┃┆|｜￨∣❘■]/gu;
 
 /** Blanks that would look like the gap between two columns: several blanks, or one wide blank. Control characters are not included. */
 const GAPS = /(?:[^\S\t\n\v\f\r]|[\u115f\u1160\u2800\u3164\uffa0])+/gu;
 
-/** Makes a sentence of Earpiece one safe line without bars and without gaps between columns. Its names are already safe. */
+/**
+ * Makes a sentence of Earpiece one safe line without bars and without gaps between columns. The caller must have made the names
+ * in the sentence safe with `nameOf`.
+ */
 export const sentence = (text: string, max: number): string => plain(text.replaceAll(BARS, '¦').replaceAll(GAPS, ' '), max);
 
-/** Shows the name of a log, or of a conversation of this log. Neither part of an address has more than 128 characters. */
+/** Shows the name of a log, or of a conversation of this log. */
 export const addressName = (log: string, conversation?: string): string =>
   nameOf(conversation === undefined || conversation === '' ? log : `${log}#${conversation}`);
 
@@ -50,7 +53,7 @@ export const factsOf = (note: Led): readonly string[] => [
   ...[senderOf(note)].filter((sender) => sender !== undefined),
 ];
 
-/** Formats a notification as one line. `first` are further words of Earpiece. */
+/** Formats a notification as one line. `first`: words of Earpiece that come before the facts. */
 export const oneLine = (note: Led, text: string, first: readonly string[] = []): string =>
   `${[...first, ...factsOf(note)].join(', ')} ${BAR} ${plain(text, 400)}`.trimStart();
 

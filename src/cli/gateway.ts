@@ -97,7 +97,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     inbox = opened;
     loadAheadSoon(opened, { view: options.view });
     void opened.witnesses.note().then(checkClock, () => {});
-    // If the start fails, the housekeeping tries again and reports the failure.
+    // If the process that checks followed things cannot be started, the housekeeping tries again and reports the failure.
     void keepFollowing(opened, process.cwd()).catch(() => {});
     anyTask.resolve(hasTasks(opened.store, projectOf(address, config)).catch(() => false));
     // The conversation's record names its model's tools, so the list of tools must be known first.
@@ -210,8 +210,8 @@ async function soon<T>(work: Promise<T>, withinMs: number): Promise<T | undefine
 }
 
 /**
- * Throws `not_trusted` if a command of an agent would carry notifications to a session of another command. The environment and
- * the processes above the command may name such a session.
+ * Throws `not_trusted` if a command of an agent would carry notifications to a session of another command. Does not check a given
+ * address, which `mayCarryFor` has checked, and `#main`, because no host has this session.
  */
 async function mayRideFor({ log, conversation, by, host }: Identity, { speaker, store }: UserInbox): Promise<void> {
   if (speaker === undefined || by === 'given' || by === 'client name' || by === 'default') return;
@@ -223,8 +223,8 @@ const projectOf = (address: string | undefined, { project }: Config): string =>
   address?.includes('/') ? parseAddress(address).project : project;
 
 /**
- * Returns the address of this conversation. If the configuration names a whole project, the project is only a default receiver,
- * and not the agent's address.
+ * Returns the address in `--as`, otherwise the address in the configuration. Returns undefined if the configuration names a whole
+ * project, because the project is only a default receiver.
  */
 function addressOf(options: GatewayOptions, config: Config): string | undefined {
   if (options.as === undefined) return config.address?.endsWith('/*') ? undefined : config.address;
@@ -279,7 +279,10 @@ async function upstreamsFrom(
   );
 }
 
-/** Reads the servers of a file. Servers that cannot be started do not prevent the other servers from working. */
+/**
+ * Reads the servers of a file. Reports invalid servers and leaves them out. Throws `bad_config` if no server is left, or if the
+ * file has other errors.
+ */
 async function serversOf(file: string): Promise<McpServers> {
   const { readMcpServers } = await import('../config/mcp-servers.ts');
   const read = readMcpServers(file, { env: process.env });
@@ -313,7 +316,7 @@ function frontFrom(options: GatewayOptions, config: Config): Front {
   if (tokenEnv !== undefined && !token)
     throw new EarpieceError(
       'bad_argument',
-      `set the environment variable ${tokenEnv} to the bearer token; it is ${token === undefined ? 'not set' : 'empty'}`,
+      `the environment variable ${tokenEnv} is ${token === undefined ? 'not set' : 'empty'}; set ${tokenEnv} to the bearer token`,
     );
   return {
     kind: 'http',

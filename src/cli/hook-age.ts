@@ -1,12 +1,12 @@
 /**
- * Measures how long a hook has run. The agent counts the time from the start of the process, even while the process is stopped.
+ * Measures how long a hook has run. The agent counts the time from the start of the process, even while the process is suspended.
  */
 import { readFileSync } from 'node:fs';
 import { systemProcesses } from '../inbox/index.ts';
 
-/** The unit of start times in `/proc`, in milliseconds. */
+/** The length of a tick, the unit of start times in `/proc`, in milliseconds. */
 const TICK_MS = 10;
-/** When this process began to run Node, by the wall clock. */
+/** When Node began in this process, by the wall clock, in epoch ms. */
 const BEGAN_AT = Date.now() - performance.now();
 
 /**
@@ -16,8 +16,8 @@ const BEGAN_AT = Date.now() - performance.now();
 export const ageMs = (): number => Math.max(performance.now(), Date.now() - BEGAN_AT, kernelAgeMs());
 
 /**
- * Returns the age of this process by the kernel's clock. Returns 0 on systems without `/proc`, where start times are not in
- * ticks.
+ * Returns the age of this process by the kernel's clock, in milliseconds. Returns 0 on systems without `/proc`, where start times
+ * are not in ticks.
  */
 function kernelAgeMs(): number {
   const started = Number(systemProcesses.get(process.pid)?.startedAt) * TICK_MS;

@@ -1,7 +1,7 @@
 /**
- * Ends a call of `earpiece hook` early in the usual case: an agent starts a hook before each tool call, and almost always nothing
- * waits. This fast path loads a tenth of the program, asks the database one question, and ends. If the answer is not certain, the
- * slow path runs.
+ * Ends a call of `earpiece hook` early in the usual case: an agent starts a hook before each tool call, and almost always no
+ * notification waits. This fast path loads a tenth of the program, asks the database one question, and ends. If the answer is not
+ * certain, the slow path runs.
  */
 import { isAbsolute, join } from 'node:path';
 import { projectPlace, stateFolder, userConfigFile, type Env } from '../config/places.ts';
@@ -25,7 +25,7 @@ const PASSING: ReadonlySet<string> = new Set(
  * answer only while an interrupt keeps a gate up, or while the hook carries notifications in place of the MCP server.
  */
 const BEFORE: ReadonlySet<string> = new Set(['PreToolUse', 'BeforeTool', 'PreCompress']);
-/** The maximum age of a conversation's stored last contact. An older contact is written again. */
+/** How long a conversation's stored last contact stays valid, in ms. Afterwards, a hook must store a new contact. */
 const SEEN_WITHIN_MS = 30_000;
 /** The prefix of the setting that `waitingKey` in `talk` names. */
 const WAITING = 'waiting for ';
@@ -33,8 +33,8 @@ const WAITING = 'waiting for ';
 export const WITH_TRANSCRIPT: ReadonlySet<string> = new Set(['claude', 'codex', 'qwen']);
 const LOOKED_FOR_MS = 60_000;
 /**
- * Hosts with hooks that end in the shell, without starting Node, if a valid mark file (`hosts/quiet-mark.ts`) exists. The value
- * is the variable that holds the session's id.
+ * Hosts with hooks that end in the shell, without starting Node, if a valid quiet mark (`hosts/quiet-mark.ts`) exists. The value
+ * is the environment variable that holds the session's id.
  */
 export const WITH_MARK: Readonly<Record<string, string>> = {
   claude: 'CLAUDE_CODE_SESSION_ID',
@@ -79,7 +79,7 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
     try {
       if (since !== undefined) for (const mark of marks) leaveMark(mark, stateFolder({ env }), session, path, since);
     } catch {
-      // Without the mark file, the next call asks the database again.
+      // Without the quiet mark, the next call asks the database again.
     }
     return seen === 'quiet' || (seen === 'free' && before && !standsIn);
   } catch {
@@ -90,7 +90,7 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
 /** Whether Qwen Code runs its prompt hook before a request with tool results, which has neither a prompt nor a person's text. */
 const isRequest = ({ prompt, submitted_prompt: submitted }: HookInput): boolean => submitted === undefined && prompt === '';
 
-/** Lists the processes that may be the host. Claude Code passes its process id to its hooks. */
+/** Lists the processes that may be the host: only the process that Claude Code names to its hooks, otherwise all ancestors. */
 export function hosts(env: Env): readonly Process[] {
   const named = namedHost(env);
   return named === undefined ? ancestors() : [named];

@@ -15,8 +15,8 @@ export const INPUT_WITHIN_MS = 2_000;
 const LOOK_EVERY_MS = 2;
 const CHUNK = 64 * 1024;
 /**
- * The maximum size of an input that `inputAtOnce` reads. A larger input, such as a batch of large results, is read by the event
- * loop, up to a higher limit.
+ * The maximum size of an input that `inputAtOnce` reads, in bytes. `readInput` in `hook.ts` reads a larger input, such as a batch
+ * of large results.
  */
 const MAX_AT_ONCE = 4 * 1024 * 1024;
 const CLOSING = '}'.charCodeAt(0);
@@ -24,7 +24,7 @@ const CLOSING = '}'.charCodeAt(0);
 let read: Read = { bytes: Buffer.alloc(0), ended: false, late: false };
 let whole: HookInput | undefined;
 
-/** Reads the input without an event loop; returns undefined if that is impossible, or if the input is not a JSON object. */
+/** Reads the input synchronously; returns undefined if that is impossible, or if the input is not a JSON object. */
 export function inputAtOnce(): HookInput | undefined {
   if (whole !== undefined || read.ended) return whole;
   const about = fstatSync(0);
@@ -51,7 +51,7 @@ export function inputAtOnce(): HookInput | undefined {
       }
     }
   } catch {
-    // If this function cannot read the input, the event loop reads it later.
+    // If this function cannot read the input, `readInput` reads it later.
   } finally {
     if (fd !== 0) closeSync(fd);
   }
@@ -59,7 +59,7 @@ export function inputAtOnce(): HookInput | undefined {
   return undefined;
 }
 
-/** Opens stdin with a descriptor whose reads do not block. */
+/** Returns a descriptor of stdin whose reads do not block. */
 function unblocked(isPipe: boolean): number {
   try {
     if (isPipe) return openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK);

@@ -1,8 +1,9 @@
 /**
  * `earpiece hook <host> --wait`: the host starts this process in the background when its agent becomes idle. When the process
- * ends with code 2, the host wakes the agent. The process may wait for days, so it loads as little as an empty hook call. Four
- * times a second, the process looks at two files of the database. If the open notifications of this session have changed, a
- * separate process checks whether these notifications may wake the agent. While the agent works, no such process starts.
+ * ends with code 2, the host wakes the agent. The process may wait for days, so it loads as little as a hook call without an
+ * answer. Four times a second, the process looks at two files of the database. If the open notifications of this session have
+ * changed, a separate process checks whether these notifications may wake the agent. While the agent works, no such process
+ * starts.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -24,13 +25,15 @@ export const WAKES = 2;
 export const OVER = 3;
 const LOOK_EVERY_MS = 250;
 const ALIVE_EVERY_MS = 1_000;
-/** The interval of checks whether a working agent with an open notification has become idle. */
+/** How often the process checks whether a working agent with an open notification has become idle, in ms. */
 const WORKING_EVERY_MS = 1_000;
-/** The interval of checks if this process does not know the file of the database, so that no file shows changes. */
+/**
+ * How often the process checks the notifications, in ms, if it does not know the file of the database, which would show changes.
+ */
 const BLIND_EVERY_MS = 5_000;
 /**
- * The time after the start during which the code `OVER` does not end the wait. The hooks of one event run in parallel, so the
- * hook that binds a new session may end after this hook began.
+ * How long after its start the process ignores the code `OVER`, in ms. The hooks of one event run in parallel, so the hook that
+ * binds a new session may end after this hook began.
  */
 const BOUND_WITHIN_MS = 10_000;
 
@@ -58,8 +61,8 @@ export async function wait(words: readonly string[], env: Env): Promise<void> {
 }
 
 /**
- * Whether the host has no idle agent: `claude -p`, or a program that runs Claude Code by its SDK. Such a host would wait for this
- * process before it ends.
+ * Whether the host has no idle agent: `claude -p`, or a program that runs Claude Code by its SDK. Such a host would not end
+ * before this process.
  */
 const isOneShot = ({ args }: Process, env: Env): boolean =>
   args.some((arg) => arg === '-p' || arg === '--print') || env['CLAUDE_CODE_ENTRYPOINT']?.startsWith('sdk') === true;
@@ -123,7 +126,7 @@ function changeOf(path: string): string {
     .join(' ');
 }
 
-/** Starts a full process of Earpiece that checks once, and prints the text for the agent on this process's stderr. */
+/** Starts `earpiece hook --look`, which checks once and prints the text for the agent on this process's stderr. */
 async function look(
   words: readonly string[],
   input: HookInput,

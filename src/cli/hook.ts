@@ -41,8 +41,8 @@ const STORE_WITHIN_MS = 250;
 const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
 /**
- * The margin before the agent's time limit. A later answer counts as late. The agent's time limit also includes the start and the
- * end of this process.
+ * An answer in this time before the agent's time limit counts as late, because the time limit also includes the start and the end
+ * of this process.
  */
 const MARGIN_MS = 1_500;
 /** The time limit, in seconds, that is assumed for an event without a known limit. */
@@ -131,7 +131,7 @@ async function answered(
   return printed.exitCode ?? GOES_ON;
 }
 
-/** Removes the quiet marks of the session. */
+/** Removes the quiet marks of the session, except those that stay valid (`marksStayFor`). */
 const forgets = (host: HookHost, call: HookCall, options: HookOptions): void =>
   forgetMarks(stateFolder({ env: process.env }), call.caller.session, {
     over: call.moment.kind === 'session_end',
@@ -139,7 +139,7 @@ const forgets = (host: HookHost, call: HookCall, options: HookOptions): void =>
   });
 
 /**
- * Whether the agent works after this moment. False at the end of a turn, because only the caller knows whether Earpiece holds the
+ * Whether the agent works after this moment. False at the end of a turn, because only `answered` knows whether Earpiece holds the
  * turn.
  */
 const isAtWork = ({ moment: { kind }, caller }: HookCall): boolean =>
@@ -174,8 +174,8 @@ function givesUpAfterMs({ events }: HookHost, input: Readonly<Record<string, unk
 }
 
 /**
- * Returns the moment, and whether it carries notifications. If the host calls the MCP server at the end of a batch, the server
- * carries notifications. The hook before a tool then carries notifications only while the server does not run.
+ * Returns the moment of the call. With `--served`, the host calls the MCP server at the end of each batch, and the server carries
+ * notifications. The hook before a tool then carries notifications only while the server does not run.
  */
 function momentOf({ moment, caller }: HookCall, { served = false }: HookOptions): Moment {
   if (!served || moment.kind !== 'before_tool') return moment;
@@ -204,7 +204,7 @@ export async function opened(
   inside: InsideAgent | undefined,
 ): Promise<Opened> {
   const at = { cwd: caller.folder, env: process.env, flags: defined({ db: options.db }) };
-  // A broken configuration must not stop messages, so its valid parts still apply.
+  // An invalid configuration must not stop notifications, so its valid parts still apply.
   const { config, problems } = readConfig(at);
   for (const problem of problems) onProblem(formatProblem(problem));
   const given = options.as ?? (config.address?.endsWith('/*') ? undefined : config.address);
@@ -229,7 +229,8 @@ export async function opened(
       inbox,
       project: config.project,
       given,
-      // Two wakers would wake the agent twice for one notification, so `earpiece in` types nothing for such a host.
+      // Two wakers would wake the agent twice for one notification, so `earpiece in` types nothing if the hooks of the host wake
+      // its agent.
       terminal: isWoken(host) ? undefined : process.env[TERMINAL_VARIABLE],
       ...(own === undefined ? {} : { mayAct: own.mayAct }),
     },

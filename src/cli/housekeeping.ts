@@ -8,8 +8,8 @@ import type { UserInbox } from '../user-inbox.ts';
 const EVERY_MS = 60_000;
 
 /**
- * Starts the process that checks what the project follows, if the project follows something and no such process runs. That
- * process may have been killed, or its machine may have died. `folder`: the folder where that process starts.
+ * Starts the process that checks what the project follows, if the project follows something and no such process runs. An earlier
+ * process may have been killed, or its machine may have failed. `folder`: the working folder of the new process.
  */
 export async function keepFollowing(inbox: UserInbox, folder: string): Promise<void> {
   if ((await inbox.store.setting(listKey(inbox.project))) === undefined) return;

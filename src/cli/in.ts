@@ -1,8 +1,8 @@
 /**
  * `earpiece in -- <agent>`: runs a coding agent in a terminal of Earpiece, for hosts that have hooks but cannot be woken. If a
  * notification may wake the idle agent, this process types one line, and the agent's prompt hook delivers the notification. The
- * line is typed only while the agent waits for its user. Since the agent began to wait, the user must have pressed no key. The
- * input box must contain no unsent text. After a key press or with unsent text, only the bell rings.
+ * line is typed only while the agent waits for its user. If the user has pressed a key during this wait, or if the input box
+ * contains unsent text, only the bell rings.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,10 @@ const BELL = '\u0007';
 const BELL_EVERY_MS = 60_000;
 /** The time after a turn during which nothing is typed, because the person may be about to send the next line. */
 const SETTLED_MS = 500;
-/** The time within which an Enter begins a turn. This time includes the start of the prompt hook on a busy machine. */
+/**
+ * The maximum time from an Enter to the beginning of the turn, in ms. This time includes the start of the prompt hook on a busy
+ * machine.
+ */
 const TURN_WITHIN_MS = 4_000;
 /** The maximum number of times that Enter is pressed for one line. */
 const MAX_ENTERS = 3;
@@ -30,7 +33,7 @@ export async function runIn(words: readonly string[], options: GlobalOptions): P
   const [command = '', ...args] = words;
   const host = [...HOOK_HOSTS, ...PLUGIN_HOSTS].find(({ name }) => name === basename(command));
   if (host !== undefined && isWoken(host))
-    complain(`the hooks or the plugin of earpiece install wake ${host.title}, so earpiece in types nothing`);
+    complain(`the hooks or the plugin that earpiece install adds wake ${host.title}, so earpiece in types nothing`);
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-in-'));
   const file = join(folder, 'state');
   const ended = new AbortController();
@@ -75,13 +78,13 @@ export async function runIn(words: readonly string[], options: GlobalOptions): P
 type Nudging = {
   readonly file: string;
   readonly line: NudgeLine;
-  /** Whether the person has pressed a key since that time, epoch ms, or has unsent text in the input box. */
+  /** Whether the person has pressed a key since the time `since`, in epoch ms, or has unsent text in the input box. */
   readonly isTouched: (since: number) => boolean;
   readonly signal: AbortSignal;
   readonly options: GlobalOptions;
 };
 
-/** Wakes the agent if a notification may wake it. After an error of the database, the agent is not woken. */
+/** Wakes the agent whenever a notification may wake it, until `signal` aborts. */
 async function nudge(nudging: Nudging): Promise<void> {
   const { options, signal } = nudging;
   try {
@@ -96,7 +99,7 @@ async function nudge(nudging: Nudging): Promise<void> {
   }
 }
 
-/** A typed line that may still be in the agent's input box. `idleAt`: when the agent became idle. */
+/** A typed line that may still be in the agent's input box. `idleAt`: when the agent became idle, in epoch ms. */
 type TypedLine = { readonly idleAt: number; readonly enters: number; readonly enteredAt: number };
 type Looker = { readonly bell: Bell; line: TypedLine | undefined };
 

@@ -30,7 +30,7 @@ function formOf({ matchers, held }: Config, name: string): Config['matchers'][st
   throw new EarpieceError('bad_argument', `--matcher ${JSON.stringify(name.slice(0, 80))} is in no earpiece.toml here; ${way}`);
 }
 
-/** Finds matchers with invalid patterns. */
+/** Returns a problem for each matcher with an invalid pattern. */
 export function matcherProblems({ matchers, layers, held }: Config): readonly Problem[] {
   const waiting = held.filter(({ path }) => path[0] === 'matchers');
   const all = [...Object.keys(matchers).flatMap((name) => layers.get(`matchers.${name}`)?.slice(0, 1) ?? []), ...waiting];

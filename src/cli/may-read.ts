@@ -1,4 +1,4 @@
-/** Limits the commands that deliver notifications, if an agent runs these commands. */
+/** Limits for whom a command may deliver notifications, if an agent runs the command. */
 import { logOf, parseAddress, type ConversationId, type LogKey } from '../core/address.ts';
 import { insideAgent, notAPerson } from '../inbox/index.ts';
 

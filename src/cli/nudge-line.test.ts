@@ -5,7 +5,7 @@ const LINE = 'Earpiece: wait.';
 const ERASED = '\u007F'.repeat(LINE.length);
 const PASTE = '\u001B[200~two\r\nlines\u001B[201~';
 
-/** An agent with an input box, a person at its keyboard, and a clock. */
+/** An agent with an input box, and a person at its keyboard. */
 class Desk {
   /** The bytes that arrive in the terminal, in order. */
   readonly arrived: string[] = [];

@@ -8,14 +8,15 @@
  * have similar limits. After such an Enter, the text stays in the input box, unsent.
  */
 const ENTER_AFTER_MS = 150;
-/**
- * The maximum time after Enter during which keys wait for the turn. The start of a turn includes the start of the prompt hook.
- */
+/** How long keys wait after Enter for the turn to begin, in ms. The start of a turn includes the start of the prompt hook. */
 const TURN_SOON_MS = 1_000;
 const LOOK_EVERY_MS = 20;
 const ENTER = 13;
 const BACKSPACE = '\u007F';
-/** Ctrl+C as a byte, and as the sequences of two keyboard protocols. CapsLock and NumLock add 64 and 128. */
+/**
+ * Ctrl+C as a byte, and as the sequences of two keyboard protocols. CapsLock adds 64 to the number of the modifiers, and NumLock
+ * adds 128.
+ */
 const CTRL_C = ['\u0003', '\u001B[27;5;99~', ...[5, 69, 133, 197].map((modifiers) => `\u001B[99;${modifiers}u`)];
 
 type Keys = Uint8Array | string;
@@ -34,7 +35,10 @@ export class NudgeLine {
     this.#write = write;
   }
 
-  /** Returns whether these keys of the person wait. If not, the caller passes them on at once. */
+  /**
+   * Returns whether these keys of the person are held. If not, erases the line unless the agent has accepted it, and the caller
+   * passes the keys on at once.
+   */
   keeps(keys: Uint8Array): boolean {
     const text = Buffer.from(keys).toString('latin1');
     const stops = CTRL_C.some((each) => text.includes(each));

@@ -62,7 +62,10 @@ function refusal(address: string, line: readonly Process[], inside: InsideAgent)
 export const isInCommand = (terminal: Process): boolean =>
   ancestorsInCommand().some(({ pid, startedAt }) => pid === terminal.pid && startedAt === terminal.startedAt);
 
-/** Returns the check of an MCP server outside of agents: the server answers no hook for a session of another live process. */
+/**
+ * Returns the check for an MCP server that no agent's command has started: the server answers no hook for a session of another
+ * live process.
+ */
 export function sessionsOfHost(host: Owner | undefined): MayAct {
   return (address, known) => {
     const owner = known?.process;

@@ -1,4 +1,3 @@
-/** The plain parser reads a command line as commander does. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { proves } from '../../e2e/verifies.ts';

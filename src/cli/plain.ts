@@ -1,7 +1,7 @@
 /**
  * Reads a simple, valid command line: a known command, known options with values that do not look like options, and the right
- * number of arguments. Commander reads any other line, and reports its errors. Loading commander takes as long as a whole
- * `earpiece send`.
+ * number of arguments. Commander reads any other line, and reports its errors. Most lines never load commander, because that
+ * takes as long as a whole `earpiece send`.
  */
 import { GLOBAL_OPTIONS, type CommandLine, type OptionSpec } from './command-line.ts';
 

@@ -1,7 +1,7 @@
 import { EarpieceError } from '../core/errors.ts';
 
 /**
- * Returns the purpose of a conversation, from the command line or otherwise the environment. Throws `bad_argument` for an invalid
+ * Returns the purpose of a conversation from `--purpose`, otherwise from `EARPIECE_PURPOSE`. Throws `bad_argument` for an invalid
  * word.
  */
 export function purposeOf({ purpose = process.env['EARPIECE_PURPOSE'] || undefined }: { purpose?: string }): string | undefined {

@@ -58,8 +58,8 @@ export async function receiverOf(
 }
 
 /**
- * Returns the agent in whose shell this command runs. The agent's limits apply to the command. Returns "an agent" without a name.
- * Returns undefined if a person runs this shell.
+ * Returns the agent in whose shell this command runs, as `project/agent`, or as "an agent" if its name is not known. The agent's
+ * limits apply to the command. Returns undefined if a person runs this shell.
  */
 export async function agentHere(
   { project }: Pick<Config, 'project'>,

@@ -243,7 +243,9 @@ function batchesOf<T extends { readonly json: CloudEventInput }>(all: readonly T
   return batches;
 }
 
-/** Reports that the server has lowered the level. An older server does not return the lowered level. */
+/**
+ * Reports that the server has lowered the level. Reports nothing for an older server, which does not return the lowered level.
+ */
 function tellLowered(asked: string | undefined, loweredTo: string | null | undefined): void {
   if (asked !== undefined && loweredTo != null)
     complain(`the token in EARPIECE_TOKEN allows at most level ${loweredTo}, so ${asked} is lowered to ${loweredTo}`);
@@ -289,7 +291,7 @@ const whyItem = ({ notification, verdict, steps, now }: StoryItem): Why['items']
   now: now.map(({ conversation, decision }) => ({ conversation: conversation as ConversationId, decision })),
 });
 
-/** Reads the newest records, oldest first, and the head of the log at that time. */
+/** Reads the newest records, oldest first, and the head of the log at the first read. */
 export async function newest(
   { client }: Remote,
   { conversation, ...scope }: Scope,

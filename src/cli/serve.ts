@@ -146,7 +146,7 @@ function asked(): Promise<void> {
   });
 }
 
-/** Opens the URL in the browser of the desktop. If that fails, the user opens the printed URL. */
+/** Opens the URL in the browser of the desktop. If no browser starts, tells the user to open the printed URL. */
 function openBrowser(url: string): void {
   const [command = 'xdg-open', ...args] =
     process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open'];

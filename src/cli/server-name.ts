@@ -1,6 +1,6 @@
 import { EarpieceError } from '../core/errors.ts';
 
-/** Throws for a name that cannot be part of a tool's name, because hosts accept only these characters. */
+/** Throws `bad_argument` for a name that cannot be part of a tool's name. Hosts accept only letters, digits, `_` and `-`. */
 export function checkName(name: string): void {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name))
     throw new EarpieceError(

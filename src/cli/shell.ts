@@ -24,7 +24,7 @@ export function shellInfo({ db }: Config, env: Env, argv: readonly string[] = pr
   const [node = process.execPath, entry = ''] = argv;
   // In a clone of the repository, there is no `earpiece` on the PATH.
   const words = entry.endsWith('.ts') ? [node, entry] : ['earpiece'];
-  // The text must also work in another shell, with another environment and in another folder.
+  // The command must also work in another shell, with another environment and in another folder.
   const { EARPIECE_DB: _, ...others } = env;
   const same = readConfig({ cwd: env['HOME'] ?? homedir(), env: others }).config.db === db || isAddress(db);
   return {

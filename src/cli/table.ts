@@ -16,9 +16,9 @@ const READABLE = 20;
 const GAP = '  ';
 
 /**
- * Formats a table. The last column has the remaining width and is cut there. If this width is too small, the cells of the last
- * column are placed below their rows. Cells may be coloured. `atLeast` contains minimum widths and is updated, so that several
- * tables can look like one table.
+ * Formats a table. The last column gets the remaining width, and longer cells are cut. If this width is too small, the cells of
+ * the last column are placed below their rows. Cells may be coloured. `atLeast` contains minimum widths and is updated, so that
+ * several tables can look like one table.
  */
 export function table(
   rows: readonly (readonly string[])[],

@@ -17,7 +17,10 @@ export function upstreamOf({ prefix, target }: ServerConfig): Upstream {
   };
 }
 
-/** Unsets all variables that keep a value for a wrapped server, because each server gets only its own values. */
+/**
+ * Unsets the variables in which the client's entry keeps the values for wrapped servers, because each server gets only its own
+ * values.
+ */
 const WITHOUT_KEPT = Object.fromEntries(
   Object.keys(process.env).flatMap((name) => (name.startsWith(KEPT) ? [[name, undefined] as const] : [])),
 );

@@ -36,7 +36,7 @@ export async function* withoutSuperseded(ear: UserInbox, found: AsyncIterable<Wa
   }
 }
 
-/** `point`: the item waits for a contact point, a tool or a turn. `time`: the item waits for a time. */
+/** The reason why an item waits. `point`: a contact point, a tool or a turn. `time`: a time. */
 type Wait = 'none' | 'point' | 'time';
 
 function waitOf(ear: UserInbox, { log, item }: Waiting): Wait {

@@ -36,8 +36,8 @@ export function webhookReceivers(
 }
 
 /**
- * Finds secrets that are set in this environment but are not valid. A secret that is not set here may be set where the server
- * runs.
+ * Returns a problem for each webhook secret that is set in this environment but is not valid. A secret that is not set here may
+ * be set where the server runs.
  */
 export function secretProblems({ webhooks }: Pick<Config, 'webhooks'>, env: Env): readonly Problem[] {
   return Object.entries(webhooks).flatMap(([name, settings]) => {

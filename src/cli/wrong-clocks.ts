@@ -25,8 +25,8 @@ export class OwnClock {
 }
 
 /**
- * Reports each wrong clock, and the open notifications that this clock hides. If no clock is wrong, reports a record that is more
- * than a day ahead of this clock.
+ * Reports each wrong clock, and the open notifications that the clock hides. If no wrong clock is known, reports a record that is
+ * more than a day ahead of this process's clock.
  */
 export async function wrongClocks(inbox: Inbox, logs: readonly LogKey[]): Promise<Finding[]> {
   const now = inbox.store.now();
@@ -55,7 +55,10 @@ export async function wrongClocks(inbox: Inbox, logs: readonly LogKey[]): Promis
   return ahead === undefined ? findings : [...findings, ahead];
 }
 
-/** Reports the first log whose newest record is more than a day ahead of this clock. Either clock may be wrong. */
+/**
+ * Reports the first log whose newest record is more than a day ahead of this process's clock. The clock of the record's writer or
+ * this clock may be wrong.
+ */
 async function logAhead(inbox: Inbox, logs: readonly LogKey[]): Promise<Finding | undefined> {
   const now = inbox.store.now();
   for (const log of logs) {

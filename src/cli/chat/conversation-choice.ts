@@ -12,11 +12,11 @@ export type Wish = {
   /** `agent`, `project/agent` or `project/agent#conversation`. */
   readonly as?: string;
   /**
-   * The id of the conversation to continue. `true` means the conversation that `as` names, otherwise the conversation that was
-   * seen last. A conversation that a running process uses is chosen only if there is no other conversation.
+   * The id of the conversation to continue. `true` means the conversation that `as` names, otherwise the most recently active
+   * conversation. A conversation that a running process uses is chosen only if there is no other conversation.
    */
   readonly resume?: string | true;
-  /** The id of the conversation to fork. `true` means the conversation that was seen last. */
+  /** The id of the conversation to fork. `true` means the most recently active conversation. */
   readonly fork?: string | true;
   /** The number of turns to fork, counted from the first turn. Default: all. */
   readonly turns?: number;
@@ -33,8 +33,8 @@ export type Choice = {
   /** Whether the conversation already has a request to the model, or is a fork. */
   readonly goesOn: boolean;
   /**
-   * Whether this process may continue an unfinished turn. False for a fork, because the process with the original conversation
-   * continues the turn.
+   * Whether this process may continue an unfinished turn. False for a fork, because the unfinished turn belongs to the original
+   * conversation.
    */
   readonly resumes: boolean;
   /** The settings that are stored with the conversation; empty for a new conversation. */

@@ -10,11 +10,11 @@ import type { Session } from './session.ts';
 
 export type DriverOptions = {
   readonly session: Session;
-  /** Called with each event of the agent, one at a time and in order. */
+  /** Shows an event of the agent. The driver passes the events in order, one at a time. */
   readonly show: (event: AgentEvent) => Promise<void> | void;
-  /** Called when a message is sent to the agent. */
+  /** Shows a message that was sent to the agent. */
   readonly sent: (text: string) => void;
-  /** Called with an internal error. The conversation continues. */
+  /** Shows the message of an internal error. The conversation continues. */
   readonly trouble: (message: string) => void;
 };
 

@@ -1,5 +1,5 @@
 /**
- * Edits the line that a person types. The editor has a history, accepts several lines (by paste, Alt+Enter or Ctrl+J), and draws
+ * Edits the text that a person types. The editor has a history, accepts several lines (by paste, Alt+Enter or Ctrl+J), and draws
  * nothing.
  */
 import { widthOf } from '../table.ts';
@@ -14,7 +14,7 @@ export class Editor {
   #before = '';
   #after = '';
   #history: string[];
-  /** The position in the history. If the position equals the length of the history, the person is typing a new line. */
+  /** The position in the history. If the position equals the length of the history, the person is typing a new text. */
   #at: number;
   #typed = '';
   #pasting = false;
@@ -34,8 +34,8 @@ export class Editor {
   }
 
   /**
-   * Returns the typed line, and empties the editor. The history gets the line, unless the line is blank or equals the previous
-   * line.
+   * Returns the typed text, and empties the editor. The history gets the text, unless the text is blank or equals the last text
+   * of the history.
    */
   take(): string {
     const { text } = this;
@@ -67,7 +67,7 @@ export class Editor {
   }
 
   /**
-   * Returns the rows of the line, wrapped after `prompt` and indented to the width of the prompt. If there are more than `most`
+   * Returns the rows of the text, wrapped after `prompt` and indented to the width of the prompt. If there are more than `most`
    * rows, `most` rows are returned, and the row of the cursor is one of them.
    */
   view(prompt: string, width: number, most: number): { rows: string[]; cursor: { row: number; column: number } } {

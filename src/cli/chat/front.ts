@@ -6,7 +6,7 @@ export interface Front {
   note(line: string): void;
   /** Shows a message that the agent sends its user during its work. */
   told(message: string): void;
-  /** Called when a handle begins, changes or ends. */
+  /** Updates the shown handles when one begins, changes or ends. */
   handles(): void;
   /**
    * Runs the conversation to its end, and resolves with the exit code. `first` is sent to the agent at once, unless it is empty.

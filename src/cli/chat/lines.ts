@@ -172,7 +172,7 @@ function besideHead(text: string, width: number, head: string, hang: string): st
   ];
 }
 
-/** Formats the carrier's name, and how long the oldest notification waited. */
+/** Formats how the notifications were delivered (`on`), and how long the oldest notification waited. */
 export const rodeLine = (on: string, waitedMs: number | undefined, count: number, width: number, show?: number): string =>
   cut(
     `${DELIVERED()}   ${paint('dim', `${on}${waitedMs === undefined ? '' : ` · ${count > 1 ? 'the oldest ' : ''}${seconds(waitedMs)} after it was queued`}${show === undefined ? '' : ` · /show ${show}`}`)}`,

@@ -116,7 +116,7 @@ export class LiveRows {
   }
 }
 
-/** Returns the end of a text, up to a number of characters. */
+/** Returns at most the last `chars` characters of a text. An ellipsis replaces the part that is cut off. */
 const ending = (text: string, chars: number): string => {
   const points = [...text];
   return points.length <= chars ? text : `…${points.slice(-(chars - 1)).join('')}`;

@@ -67,7 +67,7 @@ export class Narrator {
     return this.#thought;
   }
 
-  /** Whether a call was printed last, so that the next call follows without a blank line. */
+  /** Whether a call was printed last. The next call then follows without a blank line. */
   get amongCalls(): boolean {
     return this.#block === 'tools';
   }
@@ -160,7 +160,7 @@ export class Narrator {
     this.#print('said', said(text, this.#surface.width));
   }
 
-  /** Shows a dimmed note of the program. */
+  /** Shows a dimmed note of Earpiece. */
   note(text: string): void {
     this.#print(
       'note',

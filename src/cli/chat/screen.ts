@@ -43,7 +43,6 @@ export class Screen {
     return Math.max(4, this.#out.rows);
   }
 
-  /** Begins to draw. */
   start(): void {
     this.#over = false;
     this.draw();

@@ -49,7 +49,7 @@ export type SessionOptions = {
   readonly tellUser: (message: string) => void;
   /** Shows a person one line about events outside of the conversation. */
   readonly note: (line: string) => void;
-  /** Called when a handle begins, changes or ends, and when the session has closed. */
+  /** Updates the shown handles when one begins, changes or ends, and when the session has closed. */
   readonly onHandles?: () => void;
 };
 
@@ -158,7 +158,6 @@ type Room = {
   readonly seats: Set<Seat>;
   readonly options: SessionOptions;
   readonly depth: number;
-  /** The purpose of the conversation. */
   readonly purpose?: string;
   /** Whether the agent has the tools for tasks. */
   readonly tasks: boolean;

@@ -61,8 +61,8 @@ export async function surroundingsOf({ ear, address, withGit, note }: Surroundin
 }
 
 /**
- * Wraps a command tool, so that its changes count as the agent's changes. Only foreground commands are wrapped, because a
- * background command may change files at any time.
+ * Wraps the tool `run`, so that the changes of its foreground commands count as the agent's changes. A background command may
+ * change files at any time, so its changes do not count.
  */
 const ofItsOwn = (tool: Tool, git: GitSource): Tool => ({
   ...tool,

@@ -97,7 +97,7 @@ class Chat {
   #writes: 'nothing' | 'thoughts' | 'words' = 'nothing';
   /** Whether a draw is scheduled: changes within one iteration of the event loop are drawn together. */
   #drawing = false;
-  /** The line that was typed before a reply began. */
+  /** The text that was typed before a reply began. */
   #draft = '';
 
   constructor(session: Session) {

@@ -91,7 +91,7 @@ type Row = Pick<Presence, 'host' | 'hostVersion' | 'endedAt' | 'carriers' | 'pas
   readonly active: boolean;
 } & Agent;
 
-/** The open notifications of an agent, and whether the conversation of the row is paused, or the agent that was never seen. */
+/** Open notifications by level. `paused`: whether the conversation of the row, or an agent that was never seen, is paused. */
 type Agent = { readonly open: LogOverview['open'] | undefined; readonly paused: boolean };
 const NONE: LogOverview['open'] = { info: 0, warning: 0, error: 0, critical: 0 };
 
@@ -109,7 +109,7 @@ function unseen(overview: ReadonlyMap<string, Agent>, rows: readonly Row[]): rea
   );
 }
 
-/** Keeps the count of an agent's open notifications only in the first of its rows: a count in each row would look like a count of the conversation. */
+/** Keeps a count of open notifications only in an agent's first row: in other rows, it would look like a conversation's count. */
 function countedOnce(rows: readonly Row[]): readonly Row[] {
   const counted = new Set<string>();
   return rows.map((row) => {

@@ -154,7 +154,7 @@ export function requeue(command: CommandLine): void {
 export function mute(command: CommandLine): void {
   command
     .description(
-      'Silences a kind for an agent, or for every known agent of this project. The pattern is "*", a source, or source.name. ' +
+      'Silences the kinds that a pattern matches, for an agent or for every known agent of this project. The pattern is "*", a source, or source.name. ' +
         'Muted notifications close as filtered and can be queued again. A notification with an action, and a critical notification of a person, a core subscriber or a core kind, cannot be muted. ' +
         'Without a pattern, the command lists the mutes.',
     )

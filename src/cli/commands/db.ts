@@ -111,7 +111,6 @@ type Bytes = { readonly before: number; readonly after: number; readonly unused:
 const compacted = async (store: Store): Promise<Bytes | undefined> =>
   'compact' in store && typeof store.compact === 'function' ? await (store.compact as () => Promise<Bytes>)() : undefined;
 
-/** Describes how much space a prune has freed. */
 function freed(bytes: Bytes | undefined): string {
   if (bytes !== undefined && bytes.unused > 0 && bytes.after >= bytes.before)
     return `; the file keeps its ${megabytes(bytes.after)}, of which ${megabytes(bytes.unused)} are unused. A version before 0.1.0 created this file, so it is too large to shrink while other processes use it. To shrink the file, stop the programs that use it and run: sqlite3 <file> "PRAGMA auto_vacuum=INCREMENTAL; VACUUM"`;

@@ -84,21 +84,21 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
   return findings;
 }
 
-/** Without the store, no notification arrives, so an agent with working hooks is not connected. */
+/** Reports a host with working hooks as not connected if the store cannot be used, because then no notification arrives. */
 function shown({ has, ...finding }: HostFinding, isOpen: boolean): Finding {
   if (isOpen || has === undefined) return finding;
   const value = `${has}, but no notification arrives, because the store cannot be used`;
   return { ...finding, value, ok: false, advice: 'first solve the problem of the store, which is named above' };
 }
 
-/** Reports that Earpiece cannot know the terminal of each Codex session: see docs/hosts.md. */
+/** Reports several Codex terminals in the folder, because Earpiece may not know the terminal of a session: see docs/hosts.md. */
 function codexTerminalsOf(folder: string): Finding[] {
   const { length } = terminalsIn(folder);
   if (length < 2) return [];
   return [
     {
       what: 'codex',
-      value: `${length} Codex terminals are open in this folder; Earpiece does not wake a session that is resumed there or begins with /new`,
+      value: `${length} Codex terminals are open in this folder; Earpiece does not wake a session that you resume in one of them or begin with /new`,
       ok: true,
       advice: 'start each of them with: codex --no-daemon',
     },

@@ -82,7 +82,6 @@ const said = (emitted: Emitted, several: boolean): string =>
     .map((line) => (several ? `${plain(emitted.event.type)}  ${line}` : line))
     .join('\n');
 
-/** The configuration, the ids and the time for new events. */
 type Place = { readonly config: Parameters<typeof addressIn>[0]; readonly ids: Ids; readonly now: number };
 
 type Given = { readonly text: string; readonly file: string };

@@ -110,7 +110,7 @@ const ONLY: Readonly<Record<string, { readonly kinds: readonly string[]; readonl
   keep: { kinds: KINDS, write: `follow ${KINDS.join(', ')}` },
 };
 
-/** Throws if an option has no effect for this kind, or if `--name` or `--matcher` is empty. */
+/** Throws `bad_argument` if an option has no effect for this kind, or has an invalid value. */
 function checkOptions(kind: string, options: FollowOptions): void {
   if (options.name?.trim() === '')
     throw new EarpieceError('bad_argument', '--name must not be empty; leave the option out to show the command itself');

@@ -4,7 +4,7 @@ import { readInbox, type GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
 import { ago, nameOf, paint, plain, print, printJson } from '../terminal.ts';
 
-/** A check that is overdue by more than this time is shown as late. */
+/** A check that is overdue by more than this time, in ms, is shown as late. */
 const LATE_MS = 90_000;
 
 export function following(command: CommandLine): void {

@@ -122,8 +122,8 @@ async function erase(
 }
 
 /**
- * Removes the files of the agent from the configured archive, after the records of the agent are erased, so that no file is
- * written again.
+ * Removes the files of the agent from the configured archive. Call this function after the records of the agent are erased:
+ * until then, these records can be archived again.
  */
 async function removeFromArchive(ear: UserInbox, log: LogKey): Promise<{ folder: string; files: number } | undefined> {
   const root = ear.config.archive;

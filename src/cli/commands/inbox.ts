@@ -126,7 +126,7 @@ function asPage({ notifications, withheld, more }: Pulled, now: number): string 
 
 const titleOf = ({ type, action }: PulledNotification): string => plain(action === null ? type : `${type}: ${action}`);
 
-/** The maximum number of rows of a table. `--json` lists all. */
+/** The maximum number of rows of a table. `--json` lists all notifications. */
 const MOST_ROWS = 200;
 
 async function list(ear: UserInbox, address: string | undefined, options: Options): Promise<void> {
@@ -157,7 +157,7 @@ async function tell(
   const rows: Waiting[] = [];
   let step = await rest.next();
   for (; step.done !== true && rows.length < MOST_ROWS; step = await rest.next()) rows.push(step.value);
-  // A JSON list of several pages has no rendered texts, because all its rows must have the same form.
+  // Only one page of rows is rendered. A longer JSON list has no rendered texts, because all its rows must have the same form.
   const said = options.json && step.done !== true ? new Map<string, string>() : await words(rows);
   if (options.json) {
     const line = async (row: Waiting): Promise<string> =>

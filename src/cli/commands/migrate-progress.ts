@@ -1,5 +1,5 @@
 /**
- * Shows the progress of `earpiece migrate`: a bar on a terminal, a line from time to time in a pipe, and one JSON object per line
+ * Shows the progress of `earpiece migrate`: a bar on a terminal, a line every 5 s in a pipe, and one JSON object per line
  * with `--json`.
  */
 import type { Phase } from '../../stores/moving/move.ts';

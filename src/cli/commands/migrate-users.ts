@@ -1,4 +1,4 @@
-/** Finds the programs that use a database, and asks before `earpiece migrate` refuses their writes. */
+/** Finds the programs that use the databases of a migration, and asks a person before the migration stops their writes. */
 import { policySource } from '../../config/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { Inbox } from '../../inbox/index.ts';
@@ -11,8 +11,8 @@ type Ends = { readonly source: End; readonly target: End; readonly from: string 
 type Asking = { readonly yes: boolean; readonly json: boolean };
 
 /**
- * Resolves with false if a person refuses the migration because programs use the databases. Throws `bad_argument` if nobody can be
- * asked. A source that already refuses writes needs no question.
+ * Asks whether to migrate although programs use the databases. Resolves with true for yes, and if no question is needed: with
+ * `yes`, without such programs, and for a source that already refuses writes. Throws `bad_argument` if nobody can be asked.
  */
 export async function mayMigrate({ source, target, from }: Ends, { yes, json }: Asking): Promise<boolean> {
   if (yes || (await source.find()).kind !== 'store') return true;
@@ -26,7 +26,7 @@ export async function mayMigrate({ source, target, from }: Ends, { yes, json }: 
   if (json || !isTerminal())
     throw new EarpieceError(
       'bad_argument',
-      `${used} is in use by ${named.join(', ')}; from the start of the migration, these programs get errors instead of writes; stop them first, or add --yes`,
+      `${used} is in use by ${named.join(', ')}; from the start of the migration, the writes of these programs fail; stop them first, or add --yes`,
     );
   print(`These programs use ${plain(used)}:\n${named.map((user) => `  ${plain(user)}`).join('\n')}`);
   print('From the start of the migration, the database refuses their writes, and the tools and hooks of agents report errors.');

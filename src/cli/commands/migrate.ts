@@ -23,7 +23,7 @@ export function migrate(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Moves the whole database to another engine: a SQLite file, PostgreSQL or NATS JetStream. Every record keeps its position and its time. ' +
-        'The target must be empty. The source refuses all writes from the start, so the command asks first if agents or servers use the source. At the end, the command compares both databases. ' +
+        'The target must be empty. The source refuses all writes from the start. If agents or servers use the source, the command therefore asks first. At the end, the command compares both databases. ' +
         'If the migration is interrupted, run the same command again to continue. The exit code is 8 if the target differs from the source.',
     )
     .option('--from <database>', 'the source: a path, postgres://… or nats://… (default: the database that other commands use)')

@@ -38,7 +38,7 @@ export function remind(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Reminds an agent at a time, or after a number of its turns. The reminder is stored like any notification and delivered at the first contact point after its time. ' +
-        'No process has to run until then. Examples of times: "in 10m", "at 15:30", "tomorrow at 9", "May 1 at 10:00", "after 3 turns", in the time zone of the configuration.',
+        'No process has to run until then. Examples of times, in the time zone of the configuration: "in 10m", "at 15:30", "tomorrow at 9", "May 1 at 10:00", "after 3 turns".',
     )
     .option(
       '--to <address>',

@@ -17,7 +17,7 @@ export function task(command: CommandLine, answer: Answer): void {
     )
     .option(
       '--resume [conversation]',
-      'continue this conversation (default: the last one) with the prompt, otherwise with its interrupted turn',
+      'continue this conversation (default: the last one) with the prompt; without a prompt, continue its interrupted turn',
     )
     .option(
       '--fork [conversation]',

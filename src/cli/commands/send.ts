@@ -78,7 +78,7 @@ export function send(command: CommandLine, answer: Answer): void {
     .option('--key <key>', 'notifications with the same key are counted together')
     .option(
       '--supersede',
-      'with --key: the notification, when due, replaces older ones of the key that the same sender also sent with --supersede',
+      'with --key: when due, the notification replaces older notifications with this key that the same sender also sent with --supersede',
     )
     .option('--data <json>', 'JSON that the agent reads after the message')
     .addOption(choice('--action <action>', ACTIONS, 'the request to the agent; cancel and pause are interrupts'))
@@ -143,7 +143,7 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
             waited: after,
           } = await sendThere(remote, { message, ...rest, to: options.to }, until).catch(withOptionTo);
           warn(to, await agentsSeen(remote, to.project), queued);
-          // The settings of the server are unknown here.
+          // Without --ttl, settings of the server decide when the notification expires, and these settings are unknown here.
           tell(queued, to, options.ttl === undefined ? 'expires' : expiryIn(options.ttl), after);
         });
       }
@@ -162,7 +162,7 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
     });
 }
 
-/** Returns the agents that the project has seen; undefined if the addressed agent is one of them, or if no agent is named. */
+/** Returns the agents that were seen in the project; undefined if the addressed agent was seen, or if `to` is a whole project. */
 async function agentsThere({ store }: UserInbox, to: Address): Promise<ReadonlySet<string> | undefined> {
   if (to.kind === 'project' || (await store.presence({ log: logOf(to) })).length > 0) return undefined;
   return new Set((await store.presence({ project: to.project })).map(({ log }) => splitLog(log).agent));

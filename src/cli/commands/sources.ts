@@ -11,7 +11,7 @@ export function sources(command: CommandLine): void {
   command
     .description(
       'Lists the event sources around an agent: the events of each source, where the source runs, and whether it is on in this project. ' +
-        'Subscribers decide what an event causes: earpiece subscribers list.',
+        'Subscribers turn events into notifications: see earpiece subscribers list.',
     )
     .action((options: GlobalOptions) => {
       const config = loadConfig({ cwd: process.cwd(), env: process.env });

@@ -1,4 +1,3 @@
-/** Lists, checks, tests, copies, enables and disables the rules that turn events into notifications. */
 import type { Answer, CommandLine } from '../command-line.ts';
 import { check } from './subscribers/check.ts';
 import { copy } from './subscribers/copy.ts';

@@ -221,7 +221,8 @@ function projectName(name: string): string {
 }
 
 /**
- * Returns the reason why an active agent cannot take tasks; undefined if the agent can take tasks, or if the answer is unknown.
+ * Returns a warning if the agent is active, but none of its active conversations has the task tools; otherwise undefined. A
+ * conversation whose tools are unknown counts as one with the task tools.
  */
 async function unreachable({ ear, project, room }: Work, to: string | undefined): Promise<string | undefined> {
   if (to === undefined) return undefined;

@@ -30,7 +30,7 @@ export function token(group: CommandLine): void {
     .command('create')
     .summary('create a token, which is shown only once')
     .description(
-      'Creates a token and shows it once. An admin token may do everything. A project token may do everything in one project, except with settings, tokens and metrics. An agent token reads the data of one agent or one conversation, and queues notifications in its project up to level error. ' +
+      'Creates a token and shows it once. An admin token may do everything. A project token may do everything in one project, except use settings, tokens and metrics. An agent token reads the data of one agent or one conversation, and queues notifications in its project up to level error. ' +
         'A send token queues notifications and events in one project up to level error, and reads nothing.',
     )
     .addOption(choice('--kind <kind>', TOKEN_KINDS, 'the permissions', { mandatory: true }))

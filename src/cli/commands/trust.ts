@@ -36,11 +36,11 @@ type Options = GlobalOptions & {
   readonly newMark?: boolean;
 };
 
-/** A file or folder that needs trust: its parts, one line each, and the function that trusts them. */
+/** A file, folder or name that needs trust. `what`: its requests, one line each. `allow` grants these requests. */
 type Part = {
   readonly place: string;
   readonly what: readonly string[];
-  /** The parts that are already trusted. */
+  /** The requests that were granted before. */
   readonly already: readonly string[];
   /** The effect of the consent, printed after the place. */
   readonly lasts: string;
@@ -51,14 +51,14 @@ export function trust(command: CommandLine, answer: Answer): void {
   command
     .description(
       "Shows the permissions that an earpiece.toml (default: the file of this project) asks for, and asks for your consent. Such a file may start commands, open connections, set the database, add text for the model or use another project's name. Without a file argument, the command also asks about the subscribers of the project, which may write text that agents read. " +
-        'Your consent covers the permissions in earpiece.toml until they change, and all present and later subscribers in the folder. Without a terminal, running the command counts as consent. The exit code is 8 if a subscriber has an error, or if errors in earpiece.toml hide its permissions.',
+        'Your consent covers the permissions in earpiece.toml until they change, and all present and later subscribers of the project. Without a terminal, running the command counts as consent. The exit code is 8 if a subscriber has an error, or if errors in earpiece.toml hide its permissions.',
     )
     .option('--yes', 'do not ask')
     .option('--off', 'withdraw the trust')
     .option('--list', 'list the trusted files and folders')
     .option(
       '--new-mark',
-      "give this project's agents new marks because an old mark has leaked; each agent uses its new mark after its restart",
+      "give this project's agents new marks, for example after a mark has leaked; each agent uses its new mark after its restart",
     )
     .action(async (file: string | undefined, options: Options) => {
       if (options.newMark) {
@@ -99,7 +99,7 @@ export function trust(command: CommandLine, answer: Answer): void {
     });
 }
 
-/** Returns the problems of an earpiece.toml, whose permissions are unknown because of these problems. */
+/** Returns the problems of an earpiece.toml. If there are any, its permissions may be unknown. */
 const problemsIn = (file: string): readonly Problem[] =>
   checkConfigText(readLimited(file, 1_048_576).toString('utf8'), file).problems;
 
@@ -147,8 +147,8 @@ function partOf(book: TrustBook, target: string): Part {
 }
 
 /**
- * Collects the parts that need trust besides the project's earpiece.toml. These parts are the subscribers of this project, and a
- * name that this project takes over from a folder that no longer exists. `problems` are the problems of the subscribers.
+ * Returns the parts besides the project's earpiece.toml: the folder of the project's subscribers, and a name that this project
+ * takes over from a folder that no longer exists. `problems` are the problems of the subscribers.
  */
 function partsHere(config: Config): { readonly parts: readonly Part[]; readonly problems: readonly SubscriberProblem[] } {
   const at = { env: process.env };
@@ -190,7 +190,7 @@ const saidOf = ({ id, events, output }: Subscriber): string =>
 const MAX_SHOWN = 300;
 const shortened = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 
-/** Reads the project's subscribers: the untrusted subscribers, the subscribers that apply, and the problems of invalid files. */
+/** Reads the project's subscribers. `held`: not trusted. `counting`: in effect. `problems`: the errors in their files. */
 function subscribersHere({
   project,
   projectRoot,

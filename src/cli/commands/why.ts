@@ -40,7 +40,7 @@ earpiece why ci-1234 shop/coder --json`)
           const story = await ear.why(id, log);
           if (story !== undefined) stories.push(story);
         }
-        // A history in the project's log whose items are all closed is shown after the histories of the notified agents.
+        // The agents' histories come first if all items in the project's log are closed.
         const over = stories.filter(isOverForAll);
         tell([...stories.filter((story) => !over.includes(story)), ...over], ear.store.now());
       });
@@ -104,7 +104,7 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
       ]),
       [{}, {}, {}],
     ),
-    // Decisions to deliver are left out here, because the lines above show them.
+    // Decisions to deliver are omitted here, because the lines above show them.
     ...decisions.flatMap(({ conversation, decision }) =>
       decision.kind === 'take'
         ? []

@@ -1,6 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 
-/** Says why nothing was done: the command had nobody to ask. `nothing`: `nothing was erased`. `goal`: `erase the data`. */
+/**
+ * Says why nothing was done: the command had nobody to ask. `nothing` is a text such as `nothing was erased`, and `goal` a text
+ * such as `erase the data`.
+ */
 export const nobodyToAsk = (nothing: string, goal: string): string =>
   `${nothing}, because the command can ask for confirmation only in a terminal and without --json; add --yes to ${goal} without this question`;
 

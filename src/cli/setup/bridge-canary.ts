@@ -1,6 +1,6 @@
 /**
  * Tests the bridge of a plugin. The test queues a random word in a separate database, and starts the bridge as the plugin does.
- * Then the test asks for a prompt's text, which must contain the word.
+ * Then the test asks the bridge for the notifications at a prompt. The bridge's answer must contain the word.
  */
 import { spawn } from 'node:child_process';
 import { lines, type BridgeCommand, type FromBridge, type FromPlugin } from '../../hosts/bridge/index.ts';

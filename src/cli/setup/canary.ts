@@ -23,15 +23,12 @@ export type Proof =
 /** A hook of the host. A hook without a command is a call of Earpiece's MCP server, which cannot be tested here. */
 type Hook = { readonly event: string; readonly command?: string };
 
-/**
- * The maximum time of one try. The limit is longer than any host waits, so that a slow hook is reported as slow and not as
- * broken.
- */
+/** The maximum time of one try, in ms: longer than any host waits, so that a slow hook is not reported as broken. */
 export const LIMIT_MS = 30_000;
-/** The number of tries: on a busy machine, a working hook may stop waiting for its database after 250 ms. */
+/** The maximum number of tries: on a busy machine, a working hook may stop waiting for its database after 250 ms. */
 const TRIES = 3;
 
-/** Formats the time that the hook took. */
+/** Formats the time that the hook took, and says if the agent would not have waited that long. */
 export const duration = ({ ms, allowed }: Extract<Proof, { kind: 'heard' }>): string =>
   allowed === undefined ? `${ms} ms` : `${ms} ms, but the agent waits only ${allowed} ms: this machine is busy`;
 
@@ -93,7 +90,7 @@ async function once(host: HookHost, { event, command }: Required<Hook>, { word, 
 export function whyDeaf(code: number | undefined, stderr: string): string {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '');
   const said = lines.find((line) => /^(?:\w*Error|earpiece):/u.test(line)) ?? lines[0] ?? '';
-  const ended = code === undefined ? `did not end within ${LIMIT_MS / 1_000} s` : `ended with ${code}`;
+  const ended = code === undefined ? `did not end within ${LIMIT_MS / 1_000} s` : `ended with exit code ${code}`;
   return `${ended}${said === '' ? ' and carried nothing' : `: ${said.slice(0, 300)}`}`;
 }
 

@@ -26,7 +26,7 @@ import { CALLS_TOOLS, oursHere, placeHere, short } from './here.ts';
 import { otherVariables } from './other-variables.ts';
 import { brokenFiles, goneOf, serverFindings, repairing } from './server-checks.ts';
 
-/** A finding about a host. `has`: the host and the hooks or the plugin that it has. Set only if the host is connected and nothing is wrong. */
+/** A finding about a host. `has` names the host with its hooks or plugin, and is set only if the host is connected. */
 export type HostFinding = Finding & { readonly has?: string };
 
 export async function setupFindings(options: GlobalOptions): Promise<readonly HostFinding[]> {
@@ -38,7 +38,6 @@ export async function setupFindings(options: GlobalOptions): Promise<readonly Ho
 
 type Installed = { readonly place: Place; readonly file: string; readonly hooks: ReturnType<Hooks['found']> };
 
-/** Collects the findings about one host. */
 export async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOptions): Promise<readonly HostFinding[]> {
   const { hooks, name, title } = setup;
   if (hooks === undefined) return await pluginFindings(setup, wanted, options);
@@ -76,7 +75,7 @@ export async function findingsOf(setup: Setup, wanted: Ours, options: GlobalOpti
   const trust = name === 'codex' && command !== undefined && runs ? await hookTrust(command, commandsOf(first)) : undefined;
   if (trust?.kind === 'held') findings.push(bad(trust.why, 'start codex and choose "Trust all and continue"'));
 
-  // If the hooks start a missing program, a failed test has the same cause.
+  // If the hooks start a missing program, a test would only fail for the same reason.
   const proof = wrongPaths(first, user, bad).length > 0 ? undefined : await canary(hooks.host, first.hooks);
   if (proof?.kind === 'deaf')
     findings.push(bad(`a test notification did not arrive through the hook at ${proof.event}: the hook ${proof.why}`));
@@ -215,7 +214,7 @@ async function pluginFindings(setup: Setup, ours: Ours, options: GlobalOptions):
   return [{ what: name, value: `${has}${proved}`, ok: true, has }];
 }
 
-/** Returns the place of an installation that applies to this folder: your own, or the one of this project. */
+/** Returns the place of the recorded installation that applies here: your settings, or your settings in this project. */
 function recordedPlace(setup: Setup, ours: Ours): Place | undefined {
   const records = installBook({ env: process.env })
     .list()
@@ -227,7 +226,10 @@ function recordedPlace(setup: Setup, ours: Ours): Place | undefined {
   });
 }
 
-/** Describes an agent that this folder does not connect. An installation for all projects would be a second one in `other`. */
+/**
+ * Describes an agent that is not connected in this folder. If another project has an installation, the advice names the project
+ * scope, because an installation for all projects would be a second one in that project.
+ */
 function unconnected({ name, title }: Setup, command: string, isThere: (place: Place) => boolean): Finding {
   const user = placeHere('user');
   const other = installBook({ env: process.env })
@@ -274,7 +276,7 @@ function tooOld({ name, title }: Setup, { hooks }: Installed, ours: Ours, bad: B
   ];
 }
 
-/** Reports hooks in files to which no installation writes, and hooks that a person wrote. */
+/** Reports second copies of Earpiece's hooks: in files to which no installation writes, or written by a person. */
 function secondCopies({ name, hooks }: Setup, { file: own }: Installed, user: Place, bad: Bad): readonly Finding[] {
   return (hooks?.copies(user) ?? []).map(({ file, isByHand }) => {
     const where = short(file, user);

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** The maximum time for Codex, which takes seconds to start on a slow machine. */
+/** The maximum time until Codex answers, in ms. Codex takes seconds to start on a slow machine. */
 const WITHIN_MS = 20_000;
 
 type Listed = { readonly command?: string; readonly trustStatus?: string; readonly enabled?: boolean };

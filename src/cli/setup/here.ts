@@ -19,8 +19,8 @@ export function placeHere(scope: Scope): Place {
 export const oursHere = (options: GlobalOptions): Ours => ({ ...ourselves(namedDatabase(options)), serves: servedHosts() });
 
 /**
- * The first version of Claude Code that is known to call tools as hooks. With such an entry, an older version ignores the whole
- * settings file.
+ * The first version of Claude Code whose hooks are known to call MCP tools. If a settings file has such a hook, an older version
+ * ignores the whole file.
  */
 export const CALLS_TOOLS = [2, 1, 200];
 const VERSION_WITHIN_MS = 10_000;

@@ -138,7 +138,7 @@ async function runsHooks({ name, commands, hooks }: Setup, place: Place): Promis
 
 type Step = {
   readonly missing: readonly Setup[];
-  /** The agents that may need a first step of the person. */
+  /** The agents whose step `next` the person may still have to take. */
   readonly first: readonly Setup[];
   readonly ours: Ours;
 };
@@ -153,7 +153,7 @@ function nextStep(setups: readonly Setup[], { missing, first: needing, ours }: S
   return `${own}Next: ${first}${again} in this project, give the agent something to do, and type here:\n\n  ${earpiece} send "hello from the terminal"\n`;
 }
 
-/** Leaves out the folders that npm adds to the PATH of the programs that it runs: the person's shell does not have them. */
+/** Returns the PATH without the folders that npm adds for its programs: the person's shell does not have these folders. */
 const ownPath = ({ PATH = '' }: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   PATH: PATH.split(delimiter)
     .filter((folder) => !folder.endsWith(join('node_modules', '.bin')))

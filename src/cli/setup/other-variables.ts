@@ -54,7 +54,7 @@ const factsOf = (env: Env, db?: string): Facts => readConfig({ cwd: process.cwd(
 const valuesOf = (variables: readonly SetVariable[]): Env =>
   Object.fromEntries(variables.map(({ name, value }) => [name, value]));
 
-/** Whether the variable is an address of another project. The name of an agent in this project is allowed. */
+/** Whether the variable is an address in another project. An address without a project is in this project. */
 function leadsAway({ address }: Facts, shell: Facts, { name }: SetVariable): boolean {
   if (name !== 'EARPIECE_ADDRESS' || address === undefined || !address.includes('/')) return false;
   try {

@@ -27,7 +27,10 @@ export function textForAll(client: InstallHost, options: GlobalOptions): Install
   const { taken, left } = wrappingOf(readSettings(settings.file).text ?? '', settings);
   const names = Object.keys(taken);
   if (names.length === 0)
-    throw new EarpieceError('bad_argument', `${short(settings.file, place)} has no server that a gateway can wrap`);
+    throw new EarpieceError(
+      'bad_argument',
+      `${short(settings.file, place)} has no server that a gateway can wrap; to wrap one server: earpiece gateway --print ${client} -- <command of a server>`,
+    );
   const earpiece = [
     ...(ours.fetched === undefined ? [ours.node, ours.entry] : ['npx', ...ours.fetched]),
     ...(ours.db === undefined ? [] : ['--db', ours.db]),

@@ -58,7 +58,7 @@ export async function runPurge(options: SetupOptions): Promise<number> {
   return EXIT.ok.code;
 }
 
-/** The maximum time between the creations of two folders that count as made together. */
+/** The maximum time between the creations of two folders that count as made together, in ms. */
 const TOGETHER_MS = 1_000;
 
 /** Returns the parent folders that were made together with this folder, the innermost first. All of them are inside the home. */

@@ -13,7 +13,7 @@ export function check(group: CommandLine, answer: Answer): void {
     .command('check [paths...]')
     .summary('list every problem with its place')
     .description(
-      'Lists every problem, with line and column, of the subscribers in these files or folders (default: all that apply here), and of their templates and conditions. ' +
+      'Lists every problem, with line and column, in these files or folders of subscribers (default: all that apply here), and in their templates and conditions. ' +
         'The exit code is 8 if there is an error; warnings do not count.',
     )
     .action(async (paths: readonly string[], options: GlobalOptions) => {
@@ -48,7 +48,7 @@ function ofHere(): readonly Checkable[] {
 function checkable(path: string): Checkable {
   if (isFolder(path)) return { name: path, ...new Folder({ path, name: 'user', optional: false, checkEveryMs: 0 }).check(0) };
   const { subscriber, problems: own, ...rest } = fileAt(path);
-  // A duplicate id or a replaced core subscriber is found only if all files of a folder that applies here are read.
+  // A duplicate id or a replaced core subscriber is found only by reading all folders that apply here.
   const { project, source } = here();
   const among = source
     .of(project)

@@ -9,7 +9,6 @@ import { onlyAPerson, type GlobalOptions } from '../../context.ts';
 import { plain, print, printJson } from '../../terminal.ts';
 import { counting, here, moreOf } from './here.ts';
 
-/** Copies a subscriber's file and its template to a folder where the copy replaces the original. */
 export function copy(group: CommandLine): void {
   group
     .command('copy <id>')

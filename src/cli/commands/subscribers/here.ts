@@ -41,7 +41,7 @@ export function here(): {
   return { project, paths, source };
 }
 
-/** Opens the database with the subscribers of this folder. */
+/** Runs `work` with the open database and the subscribers of this folder. */
 export async function withSubscribers<T>(
   options: GlobalOptions,
   work: (ear: LoadedInbox) => Promise<T>,
@@ -57,7 +57,6 @@ export async function withSubscribers<T>(
   return await work(ear);
 }
 
-/** Reads the subscriber in a file. */
 export function fileAt(path: string): SubscriberFile {
   const file = readSubscriber(path);
   if (file === undefined)
@@ -101,7 +100,7 @@ export function moreOf(which: string): Subscriber | undefined {
   return others().find(({ id }) => id === which);
 }
 
-/** Throws for a subscriber that must be copied first. */
+/** Throws `not_found` for the id of a shipped subscriber that takes effect only as a copy, if no subscriber here has the id. */
 export function checkCopied(which: string, counting: readonly Subscriber[]): void {
   if (counting.some(({ id }) => id === which) || others().every(({ id }) => id !== which)) return;
   throw new EarpieceError(

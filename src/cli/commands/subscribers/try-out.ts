@@ -16,7 +16,7 @@ export function tryOut(group: CommandLine, answer: Answer): void {
     .command('test <subscriber> <event>')
     .summary('show the result of an event')
     .description(
-      'Shows the notification that a subscriber would make of an event, or why the subscriber would ignore the event. Name the subscriber by its file, or by the id of an active subscriber. ' +
+      'Shows the notification that a subscriber would make of an event, or why the subscriber would ignore the event. Name the subscriber by its file, or by its id if the subscriber applies here. ' +
         'The event file contains a CloudEvent in JSON, a list of CloudEvents, or one CloudEvent per line; "-" reads stdin. Nothing is queued.',
     )
     .example(`earpiece subscribers test .earpiece/subscribers/build.toml event.json
@@ -33,7 +33,7 @@ earpiece subscribers test tool_failure - < event.json`)
     });
 }
 
-/** Runs the events in a separate log in memory, with the usual matching, counting, grouping and rendering. */
+/** Emits the events in a database in memory, with the usual matching, counting, grouping and rendering, and shows the results. */
 async function made(
   subscriber: Subscriber,
   given: { readonly text: string; readonly from: string },

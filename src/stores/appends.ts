@@ -28,7 +28,7 @@ type Waiting = Asked & {
 /** The maximum number of appends in a batch. A larger batch would delay its first caller. */
 const MOST = 128;
 
-/** Writes the appends of this process. Each log has one write at a time, for at most 128 waiting calls. */
+/** Writes the appends of this process: for each log one batch at a time, of at most 128 waiting appends. */
 export class Appends {
   readonly #write: Commit;
   readonly #onHead: (head: BatchHead) => void;

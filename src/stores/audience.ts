@@ -5,8 +5,8 @@ import { ANYONE, type Item } from '../core/items.ts';
 export const takenBy = (item: Pick<Item, 'takenBy' | 'audience'>): ConversationId => item.takenBy ?? item.audience;
 
 /**
- * Whether an item with a gate concerns the gate of this conversation. An item for ANYONE concerns every conversation until a
- * conversation takes the item. Without `conversation`, every item counts. Does not check that the item has a gate.
+ * Whether an item whose `gate` is true keeps up the gate of this conversation. An item for ANYONE keeps up every conversation's
+ * gate until a conversation takes the item. Without `conversation`, returns true. Does not check `item.gate`.
  */
 export const heldFor = (item: Pick<Item, 'takenBy' | 'audience'>, conversation: ConversationId | undefined): boolean =>
   conversation === undefined || takenBy(item) === conversation || takenBy(item) === ANYONE;

@@ -1,4 +1,4 @@
-/** Converts items to rows of a table. Stores in databases keep this table in addition to the records. */
+/** Converts items to rows of a table, and rows to items. Stores in databases keep this table in addition to the records. */
 import type { ConversationId } from '../core/address.ts';
 import { type Item, settle } from '../core/items.ts';
 import { LEVELS, type Level, type NotificationId } from '../core/notification.ts';

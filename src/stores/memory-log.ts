@@ -20,7 +20,7 @@ export type Cell = { item: Item };
 
 /**
  * The records of one log, and the indexes of its items. `records` and `open` are ordered oldest first. `newestOpened` is the
- * highest position that an open item has had.
+ * highest position that an open item has had. `loose`: the housekeeping records that changed no item.
  */
 export type Log = {
   readonly key: LogKey;
@@ -115,7 +115,7 @@ export function placeAll(log: Log, changed: ReadonlyMap<Cell, Item>): void {
   let sorted = true;
   for (const [cell, item] of changed) {
     if (item.state !== 'closed' && !log.open.has(cell)) {
-      // The position of a copy, or of an item that opens again, may be before that of items that are already open.
+      // The position of a copy, or of an item that opens again, may be lower than the positions of open items.
       if (item.seq < log.newestOpened) sorted = false;
       else log.newestOpened = item.seq;
     }
@@ -141,7 +141,6 @@ function place(log: Log, cell: Cell, item: Item): void {
   if (item.carrier !== undefined) index(log.byCarrier, item.carrier, cell, true);
 }
 
-/** Sorts cells by position. */
 function inOrder(cells: Set<Cell>): void {
   const sorted = [...cells].sort((a, b) => a.item.seq - b.item.seq);
   cells.clear();
@@ -233,7 +232,7 @@ export function pruneLog(
     if (outcome === 'folded' && group !== undefined) continue;
     if (cells.every(({ item }) => isPast(item, before) && !item.history.includes(head))) going.add(id);
   }
-  // A folded item stays as long as the item into which it was folded, because a replay of that item needs the record.
+  // A folded item stays as long as the item into which it was folded, because a replay of that item needs the record of the fold.
   for (const { item } of log.closed)
     if (item.outcome === 'folded' && item.group?.[0] && going.has(item.group[0])) going.add(item.id);
   const old = log.loose.filter((record) => record.at < before && record.seq !== head);
@@ -321,7 +320,6 @@ export function selectRecords(records: readonly Stored[], query: ReadQuery): Sto
   return selected;
 }
 
-/** Returns the index of the first record above `seq`. */
 function firstAbove(records: readonly Stored[], seq: number): number {
   let low = 0;
   let high = records.length;

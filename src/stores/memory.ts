@@ -85,7 +85,7 @@ class MemoryStore implements Store {
     const at = this.ordered();
     const beside = clockBeside(at, this.now());
     const records: Stored[] = [];
-    /** The changes so far, by cell, or by id for new items. These changes are applied after all drafts are settled. */
+    /** `changed`: the new state of each cell. `made`: the new cells, by id. Both are applied after all drafts are settled. */
     const changed = new Map<Cell, Item>();
     const made = new Map<NotificationId, Cell[]>();
     const loose: Stored[] = [];

@@ -11,9 +11,9 @@ const ASK_EVERY_MS = 500;
 /** The callbacks with which a listener reports. */
 export type Heard = {
   readonly head: (head: number) => void;
-  /** The listener receives all later reports. This call makes the store read the head once. */
+  /** Reports that the listener now receives all later messages. The store then reads the head once. */
   readonly ready: () => void;
-  /** The listener receives no further reports. Another listener is started a little later. */
+  /** Reports that the listener receives no further messages. The store starts another listener a little later. */
   readonly lost: () => void;
 };
 /** Starts a listener, and returns the function that ends it. */
@@ -48,7 +48,7 @@ export class Wakeups {
     this.#waiters.wake(head);
   }
 
-  /** Asks for the head, if a caller waits. */
+  /** Reads the head if a caller waits. */
   look(): void {
     if (this.#timer !== undefined) void this.#ask();
   }

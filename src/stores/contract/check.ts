@@ -8,7 +8,10 @@ import type { EarpieceError } from '../../core/errors.ts';
 export const equal = (actual: unknown, expected: unknown, rule?: string): void =>
   under(rule, () => assert.deepEqual(plain(actual), plain(expected)));
 
-/** Asserts that each field of the shape has the shape's value. A list must have as many entries as its shape. */
+/**
+ * Asserts that `actual` has the fields of the shape, with the same values. Ignores further fields. A list must have as many
+ * entries as its shape.
+ */
 export const matches = (actual: unknown, shape: unknown, rule?: string): void => equal(part(actual, shape), shape, rule);
 
 /** Asserts that the call rejects with an `EarpieceError` of this code. */

@@ -70,7 +70,7 @@ const CASES: Readonly<Record<string, (suite: Suite) => void>> = {
   'opened again': reopened,
 };
 
-/** The time limit of a case. On a slow machine, the random logs need much of this time. */
+/** The time limit of a case, in ms. On a slow machine, the random logs need much of this time. */
 const TIMEOUT_MS = 90_000;
 
 function checkBackend<S extends Store>(name: string, { again, contents, lacks = {} }: StoreUnderTest<S>): void {

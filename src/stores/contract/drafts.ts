@@ -143,7 +143,6 @@ export const extended = (of: readonly string[], to: string): ExtendedRecord => (
   reason: 'the conversation began while the notification was open',
 });
 
-/** Makes a tool result with these notifications. */
 export const result = (
   of: readonly string[],
   as = 'main',

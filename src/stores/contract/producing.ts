@@ -1,4 +1,4 @@
-/** Runs producers in this process, for stores whose adapter starts none in other processes. */
+/** Runs producers in this process, for a `StoreUnderTest` without its own `producers`. */
 import type { LogKey } from '../../core/address.ts';
 import type { Store } from '../../core/ports.ts';
 import { queued } from './drafts.ts';

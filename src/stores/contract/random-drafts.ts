@@ -41,7 +41,7 @@ export type Step = { readonly tick: number } & (
 /** Makes drafts. `fresh` names the carrier of a new offer, and `past` the carrier of an earlier offer. */
 type Made = (carriers: { fresh: () => string; past: (n: number) => string }) => Draft | readonly Draft[];
 
-/** The steps of the clock, which sometimes stops or runs backwards. */
+/** By how much the clock may move before a step, in ms. 0 stops the clock, and a negative number sets it back. */
 const TICKS = [0, 1, 10, 100, -50];
 
 export function stepsOf(fc: FastCheck, { prune }: { prune: boolean }): Arbitrary<Step[]> {
@@ -52,7 +52,7 @@ export function stepsOf(fc: FastCheck, { prune }: { prune: boolean }): Arbitrary
     kind: fc.constant('append' as const),
     tick,
     log: fc.constantFrom(LOG, LOG, LOG, OTHER),
-    // An append is usually one draft, because a store that refuses one draft appends none.
+    // An append usually has one draft, because one refused draft makes the store refuse the whole append.
     made: fc.oneof(
       { weight: 2, arbitrary: fc.tuple(draft) },
       { weight: 1, arbitrary: fc.array(draft, { minLength: 2, maxLength: 3 }) },
@@ -152,7 +152,7 @@ function draftOf(fc: FastCheck): Arbitrary<Made> {
         ),
     },
     {
-      // Separate drafts rarely deliver anything, and only a delivery can be released as unproven.
+      // An offer and a separate confirmation rarely have the same carrier, but only a delivery can be released as unproven.
       weight: 3,
       arbitrary: fc.tuple(id, maybe(as)).map(([one, to]): Made => ({ fresh }) => {
         const carrier = fresh();

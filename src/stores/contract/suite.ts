@@ -35,7 +35,10 @@ export type Stage = {
   readonly producers: (count: number) => Promise<Producing>;
 };
 
-/** Runs the case of this rule. At the end, stops the producers, verifies `store`, and closes every store that the case opened. */
+/**
+ * Runs a case. `rule`: its title, which a failure names. At the end, stops the producers, verifies `store`, and closes every
+ * store that the case opened.
+ */
 export async function onStage<S extends Store>(backend: StoreUnderTest<S>, rule: string, body: Case): Promise<void> {
   const clock = { time: 1_000_000, now: (): number => clock.time };
   const store = await backend.make({ clock });

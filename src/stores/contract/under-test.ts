@@ -18,8 +18,8 @@ export type StoreUnderTest<S extends Store = Store> = {
   /** Makes a new, empty store that uses this clock. */
   readonly make: (options: { readonly clock: Clock }) => S | Promise<S>;
   /**
-   * Opens another handle on the same data, as another process would. A store without the first two capabilities does not need
-   * this function.
+   * Opens another handle on the same data, as another process would. A store that lacks `survives-restart` and
+   * `many-processes` does not need this function.
    */
   readonly again?: (store: S, options: { readonly clock: Clock }) => S | Promise<S>;
   /**

@@ -6,7 +6,7 @@ import type { NotificationId } from '../../core/notification.ts';
 
 export type Need = { readonly log: LogKey; readonly ids: ReadonlySet<NotificationId>; readonly carriers: ReadonlySet<CarrierId> };
 
-/** Returns the items, by log, that the records need. */
+/** Returns, for each log, the ids and carriers whose items the records touch. */
 export function needsOf(records: readonly Stored[]): Need[] {
   const needs = new Map<LogKey, { log: LogKey; ids: Set<NotificationId>; carriers: Set<CarrierId> }>();
   for (const { log, body } of records) {

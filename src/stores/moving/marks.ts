@@ -33,7 +33,10 @@ export const commandOf = ({ from, to }: Pick<Mark, 'from' | 'to'>): string =>
   `earpiece migrate --from ${quoted(from)} --to ${quoted(to)}`;
 export const giveUp = ({ from, to }: Pick<Mark, 'from' | 'to'>): string => `${commandOf({ from, to })} --cancel`;
 
-/** Returns the command that undoes a finished move. Only a file is replaced: the schema or streams of a server stay as they are. */
+/**
+ * Returns the command that undoes a finished move. If the source was a file, the command replaces it. Otherwise, you replace
+ * `NEW_DATABASE` in the command.
+ */
 export const wayBack = ({ from, to }: Pick<Mark, 'from' | 'to'>): string =>
   commandOf({ from: to, to: from.startsWith('sqlite:') ? from : 'NEW_DATABASE' });
 

@@ -10,7 +10,7 @@ export type Address = {
   readonly tls: boolean;
   /** The URL without user, password and parameters, for command lines. */
   readonly shown: string;
-  /** `nats host:4222/name`. */
+  /** The store's name for people, such as `nats host:4222/name`. */
   readonly name: string;
   /** The name of the store on the server. Several stores may share one server. */
   readonly store: string;
@@ -27,7 +27,7 @@ export function addressOf(given: string, wanted: { readonly replicas?: number | 
   const [, scheme = '', userinfo, hosts = '', path = '', query = ''] =
     /^(nats|tls):\/\/(?:([^@/?]*)@)?([^@/?]+)(?:\/([^?]*))?(?:\?(.*))?$/u.exec(given) ?? [];
   const servers = hosts.split(',').filter(Boolean);
-  // The text may contain a password, so the message does not repeat it.
+  // The URL may contain a password, so the error does not repeat the URL.
   if (scheme === '' || servers.length === 0 || path.includes('@'))
     throw bad(
       'the URL of the NATS servers cannot be read: write nats://user:password@host:4222/name, with commas between several hosts',

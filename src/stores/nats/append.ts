@@ -26,7 +26,7 @@ export type Writing = {
   readonly tables: Tables;
   readonly logs: Logs;
   readonly settings: Settings;
-  /** The names of the appends that this process has not answered yet. */
+  /** The names (`tx`) of the appends that this process has not answered yet. */
   readonly pending: Set<string>;
   readonly now: () => number;
   /** The newest time in the store that this process knows. */
@@ -240,7 +240,7 @@ class Run {
     await this.#wasStored(view, sent);
   }
 
-  /** Answers the callers if the message is in the log and valid. If not, returns false. */
+  /** Answers the callers if the message is in the log and not void. If not, returns false. */
   async #wasStored(view: View, { going, hold }: Sent): Promise<boolean> {
     this.#sent = undefined;
     const seq = view.found.get(hold.tx);
@@ -260,7 +260,6 @@ class Run {
   /** The message that may be in the log, because the result of its publication is unknown. */
   #sent: Sent | undefined;
 
-  /** Holds the settings that change. Returns undefined if another writer has changed one of these settings first. */
   async #hold(rows: Parameters<Settings['hold']>[0], to: Hold['to'], tx: string): Promise<Hold | undefined> {
     return this.#w.settings.hold(rows, to, { tx, log: this.#log });
   }

@@ -13,7 +13,7 @@ export type Body = {
   readonly now?: number;
   /** The first draft is the record of this message. Each further draft becomes the record of a later message. */
   readonly drafts: readonly Draft[];
-  /** Whether the append changes settings, whose rows it holds. */
+  /** Whether the append changes settings, so that other processes may search the log for the append (`settings.ts`). */
   readonly swaps?: true;
 };
 

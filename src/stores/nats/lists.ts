@@ -47,7 +47,8 @@ export async function readSeveral(of: Listing, query: ReadQuery): Promise<Stored
     const last = newestFirst ? high : Math.min(head, page.at(-1)?.seq ?? head);
     const names = new Set(page.filter(({ seq }) => seq <= head).flatMap(({ subject }) => byTokens.get(tokensOf(subject)) ?? []));
     const views = await inTurns([...names], (log) => of.logs.fresh(log));
-    // Further records of an append may have been published after the head was read.
+    // Further records of an append may have been published after the head was read, so the read goes on to the end of that
+    // append.
     const whole = Math.min(upTo, Math.max(last, ...views.map((view) => view.wholeUpTo(last))));
     if (whole > last && last === head) {
       if (newestFirst && found.length === 0) high = whole;
@@ -99,13 +100,13 @@ export async function agentsPage(
  */
 export async function verify(of: Listing, onProgress?: (done: number, of: number) => void): Promise<string[]> {
   const names = await logNames(of);
-  // The stream has one message for each record, and few others.
+  // The stream has one message for each record, and few other messages.
   const all = (await of.server.info(of.server.logs)).state.messages;
   let done = 0;
   const problems: string[] = [];
   for (const name of names) {
     onProgress?.(done, all);
-    // The check must not keep all logs in memory, so a log that was not in memory is forgotten again.
+    // The check must not keep all logs in memory, so a log that was not in memory is dropped from memory again.
     const hadIt = of.logs.has(name);
     const known = await of.logs.fresh(name);
     const items = [...known.log.byId.values()].flat().map(({ item }) => item);
@@ -116,7 +117,7 @@ export async function verify(of: Listing, onProgress?: (done: number, of: number
     if (lost.length > 0 && known === (await of.logs.fresh(name)))
       problems.push(`${name}: ${lost.length} records in memory are not in the stream, such as ${lost[0]?.seq}`);
     if (!hadIt) of.logs.forget(name);
-    // During the check, other processes may have written more records.
+    // During the check, other processes may have written more records, so `done` is limited to `all`.
     done = Math.min(done + records.length, all);
   }
   onProgress?.(all, all);

@@ -15,7 +15,7 @@ import { type Effect, View } from './view.ts';
  */
 export type Cut = { readonly removed: readonly number[]; readonly upTo: number };
 
-/** The maximum number of logs in memory. Above this number, the least recently used logs without work are forgotten. */
+/** The maximum number of logs in memory. Above this number, the least recently used logs without work leave the memory. */
 const MOST = 2_000;
 
 /** `works`: how many calls of `exclusive` run or wait. */
@@ -27,7 +27,7 @@ export type OnEffect = (seq: number, effect: Effect | undefined) => void;
 export class Logs {
   readonly #server: Server;
   readonly #tables: Tables;
-  /** The names of the appends that this process has not answered yet. */
+  /** The names (`tx`) of the appends that this process has not answered yet. */
   readonly #pending: ReadonlySet<string>;
   readonly #entries = new Map<LogKey, Entry>();
 
@@ -99,8 +99,8 @@ export class Logs {
   }
 
   /**
-   * Publishes the missing further records of the newest decided append. The writer of the append usually publishes these records
-   * itself, unless its process has ended.
+   * Publishes the further records that the newest decided append still lacks. Each process does this, because the writer's
+   * process may have ended.
    */
   async finish(log: LogKey, view: View, onEffect: OnEffect = () => {}): Promise<void> {
     const { unfinished } = view;

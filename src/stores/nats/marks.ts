@@ -3,7 +3,7 @@ import type { StreamConfig } from '@nats-io/jetstream';
 import type { Mark } from '../moving/port.ts';
 
 const KEY = 'earpiece_move';
-/** The key of the stream's earlier limit for the size of a message, which `thawed` restores. */
+/** The metadata key for the stream's earlier `max_msg_size`, which `thawed` restores. */
 const SIZE = 'earpiece_move_size';
 /** The limit for the size of a message in a frozen stream, in bytes. No message is that small. */
 const FROZEN_SIZE = 1;

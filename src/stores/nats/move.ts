@@ -183,7 +183,7 @@ class NatsEnd implements End {
     });
   }
 
-  /** The logs are read one after the other, because only all messages of a log together show which messages are records. */
+  /** Yields the records log by log, because only all messages of a log together show which messages are records. */
   async *records(after: Cursor | undefined): AsyncIterable<RecordPage> {
     let copied = after?.copied ?? 0;
     let page: Stored[] = [];

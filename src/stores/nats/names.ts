@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { type LogKey, splitLog } from '../../core/address.ts';
 
 /**
- * The maximum length of an encoded text. A longer text is replaced by a digest, because a subject must fit into one line of the
- * protocol.
+ * The maximum length of an encoded text, in characters. A longer text is replaced by a digest, because a subject must fit into
+ * one line of the protocol.
  */
 const LONGEST = 120;
 
@@ -25,7 +25,10 @@ export const logTokens = (log: LogKey): string => {
 /** The subjects of one log. `all` is a pattern that matches the other subjects. */
 export type LogSubjects = {
   readonly all: string;
-  /** The subject of decided appends, which follow each other in a fixed order. */
+  /**
+   * The subject of decided appends. A writer settles such an append first, and the server stores it only if no other one came
+   * first.
+   */
   readonly decided: string;
   /** The subject of a single notification, by its id. */
   readonly queued: (id: string) => string;

@@ -17,7 +17,7 @@ const BEHIND_MS = 10;
  * The maximum number of tries to make a consumer on the leader. In a cluster of n replicas, one of n tries succeeds on average.
  */
 const TRIES = 20;
-/** A frozen node delays a try, so another try begins in parallel after this time. */
+/** A node that does not answer delays a try, so another try begins in parallel after this time. */
 const HEDGE_MS = 150;
 /** The time limit of a fetch. */
 const FETCH_MS = 2_000;
@@ -76,7 +76,7 @@ export class Ranges {
     }
   }
 
-  /** The next messages are requested one after the other, because most ranges have only a few. */
+  /** Requests the first messages of a range one after the other, because most ranges have only a few messages. */
   async #walk(stream: string, subject: string, after: number, upTo: number): Promise<Step> {
     const messages: Message[] = [];
     for (let seen = after; seen < upTo && messages.length < WALK;) {
@@ -177,8 +177,7 @@ export class Ranges {
       await sleep(waitMs, undefined, { signal: over.signal, ref: false });
       for (let tries = 0; tries < TRIES && !over.signal.aborted; tries++) {
         const consumer = await this.#ask.jsm.consumers.add(stream, config);
-        // The leader is looked up after the consumer was made, because the current leader has everything that was acknowledged
-        // before.
+        // The leader is looked up after the consumer was made, because a former leader may lack acknowledged messages.
         const fits = consumer.cluster === undefined || consumer.cluster.leader === (await this.#ask.info(stream)).cluster?.leader;
         if (fits && !over.signal.aborted) return consumer;
         this.#drop(stream, consumer);

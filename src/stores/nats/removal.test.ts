@@ -5,7 +5,7 @@ import { removeRecords, type Removing } from './removal.ts';
 
 const LOG = 'shop/coder' as LogKey;
 
-/** Makes a log whose row lists these removed records, and a server that deletes only listed messages. */
+/** Makes a log whose row lists these removed records. The row must list a record until the message of the record is deleted. */
 function listing(removed: readonly number[]) {
   let row: Cut = { removed, upTo: 0 };
   const deleted = new Set<number>();

@@ -50,7 +50,6 @@ export async function pruneOne(
   });
 }
 
-/** Removes single records of one log. */
 export const removeRecords = (of: Removing, log: LogKey, seqs: readonly number[]): Promise<void> =>
   of.logs.exclusive(log, async (refresh) => {
     const view = await refresh();

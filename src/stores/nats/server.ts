@@ -25,12 +25,12 @@ type Wanted = MsgRequest | { readonly seq: number; readonly next_by_subj: string
 const LEAST = [2, 10];
 /** The time limit of one try, because a lost leader does not answer. */
 const TRY_MS = 2_000;
-/** Positions that follow each other within this time are announced together. */
+/** The minimum time between two announcements of the newest position. */
 const ANNOUNCE_MS = 10;
 /** The code of a direct answer without a message. */
 const NO_MESSAGE = 404;
 const ALONE = 'a single server';
-/** The headers of a message that is stored only after another message. */
+/** Headers with which the server stores a message only if the given sequence is the last of its subject, or of the stream. */
 const LAST_OF_SUBJECT = 'Nats-Expected-Last-Subject-Sequence';
 const LAST_OF_STREAM = 'Nats-Expected-Last-Sequence';
 /** The answer to a message that is stored or refused. */
@@ -47,7 +47,7 @@ export class Server {
   /** The beginning of all subjects. */
   readonly root: string;
   readonly ranges: Ranges;
-  /** The streams of a single server whose messages are requested directly. */
+  /** The streams whose messages are requested directly. Empty in a cluster. */
   readonly #direct = new Set<string>();
   readonly #nc: NatsConnection;
   readonly #headers: Driver['headers'];
@@ -119,7 +119,7 @@ export class Server {
    * an earlier try.
    */
   async insist<T>(options: Wait | undefined, work: (deadline: number) => Promise<T>): Promise<T> {
-    // The last try may end at the deadline, so the error of any try may show that a stream is missing.
+    // The last try may end at the deadline without an answer, so an earlier error may be the one that shows a missing stream.
     let lacksStream = false;
     const attempt = async (deadline: number): Promise<T> => {
       try {
@@ -281,7 +281,6 @@ export class Server {
     await Promise.all([make(logs, oldLogs), make(tables, oldTables)]);
   }
 
-  /** Returns the state of a stream, or undefined if the stream does not exist. */
   infoIfAny(name: string): Promise<StreamInfo | undefined> {
     return this.info(name).catch((error: unknown) => {
       if ((error as { code?: number }).code !== NO_STREAM) throw error;
@@ -306,7 +305,6 @@ export class Server {
     );
   }
 
-  /** The configurations of the two streams. */
   get configs(): Readonly<Record<'logs' | 'tables', Config>> {
     return {
       logs: { name: this.logs, subjects: [`${this.root}.log.>`], allow_direct: true },

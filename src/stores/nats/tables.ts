@@ -34,7 +34,7 @@ export class Tables {
     return rows;
   }
 
-  /** Writes a row without a comparison. */
+  /** Writes a row, even if another writer has changed it. */
   set(subject: string, value: unknown): Promise<number> {
     return this.#server.publish(this.#named(subject), JSON.stringify({ by: '', value } satisfies Body));
   }

@@ -57,7 +57,7 @@ export const mayLackStream = (error: unknown): boolean =>
   (error instanceof Error && error.message.includes('no responders')) ||
   nameOf(error) === 'JetStreamNotEnabled';
 
-/** Returns the error of a running store without one of its streams. */
+/** Returns the error for a stream that is missing although the store was opened with it. */
 export const withoutStream = ({ name }: Address, stream: string, cause: unknown): EarpieceError =>
   new EarpieceError(
     'store_unavailable',
@@ -125,5 +125,5 @@ export function explain(error: unknown, { name, replicas }: Address, waitedMs: n
     );
   if (nameOf(error) === 'AuthorizationError' || nameOf(error) === 'UserAuthenticationExpiredError')
     return refused(`refuses this user (${said}): correct the user and the password in the URL`);
-  return error instanceof Error && codeOf(error) > 0 ? refused(`refuses (${said})`) : error;
+  return error instanceof Error && codeOf(error) > 0 ? refused(`refuses the request (${said}): see the server log`) : error;
 }

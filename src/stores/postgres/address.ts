@@ -64,7 +64,7 @@ export function addressOf(given: string, wanted?: string): Address {
   const port = several.map((host) => /:(\d+)$/u.exec(host)?.[1]).find((digits) => digits !== undefined && !isPort(digits));
   if (port !== undefined && isShowable) throw bad(`port ${port} in the URL of the PostgreSQL database: must be 1–65535`);
   const [url] = parsed.length === texts.length ? parsed : [];
-  // The text may contain a password, so the message does not repeat it.
+  // The URL may contain a password, so the error does not repeat the URL.
   if (url === undefined || !/^postgres(?:ql)?:\/\//u.test(given))
     throw bad(
       'the URL of the PostgreSQL database cannot be read: write postgres://user:password@host:5432/database, with special characters of the password as %XX',

@@ -28,7 +28,7 @@ export async function overviews(query: Query, project: string | undefined): Prom
   });
 }
 
-/** Each column of a row comes from the index of its table. */
+/** Lists one page of agents. Each column of a row is read by an index. */
 export const AGENTS = `
   SELECT l.log, ${OPEN_OF},
     (SELECT json_agg(json_build_array(i.at, i.clock, i.notification)) FROM @items i WHERE i.log = l.log AND i.gate) AS gates,
@@ -41,7 +41,7 @@ export const AGENTS = `
   FROM @page($1, $2, $3) AS l(log) ORDER BY l.log`;
 
 type AgentRow = OpenRow & {
-  /** For each item with `gate`, also if the item has expired: its stamp, its writer's clock, and the notification as text. */
+  /** For each item whose `gate` is true, even if it has expired: `at`, the writer's clock, and the notification as JSON. */
   readonly gates: readonly [number, number | null, string][] | null;
   readonly presence: readonly string[] | null;
   readonly last: readonly [string, number, string | null, string | null] | null;

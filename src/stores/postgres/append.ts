@@ -162,7 +162,7 @@ function planOf({ batch, now }: Appending, { rows, settings, at }: Seen): Plan {
   };
 }
 
-/** Puts the positions that the batch got into its answers. With another time than expected, the batch is settled again. */
+/** Puts the positions that the batch got into its answers. If the batch got another time than planned, settles it again. */
 function doneOf({ batch, log, now }: Appending, plan: Plan, result: Result): Batch {
   const seqs = (result.seqs ?? []).map(Number);
   const at = result.at ?? plan.at;
@@ -246,7 +246,9 @@ const isNewItem = ({ keys, carriers, ids }: Appending, { records, changed, items
   keys.length + carriers.length + before.size === 0 &&
   [...items.values()].every((item) => stateOf(item) === null);
 
-/** The server's time limit ends before the caller's, so that no call takes effect after the caller has failed. */
+/**
+ * Returns the server's time limit for a call, in ms: shorter than the caller's, so that no call takes effect after it has failed.
+ */
 const patience = (leftMs: number): number => Math.max(1, Math.floor(0.9 * leftMs - 5));
 
 async function queue(

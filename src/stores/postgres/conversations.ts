@@ -1,4 +1,4 @@
-/** Stores the data about conversations that are not records: presence, bindings to host processes, and withheld results. */
+/** Stores the data of conversations that is not in records: presence, bindings to host processes, and withheld results. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import type { Presence, PresenceQuery, PresenceUpdate, Withheld } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';

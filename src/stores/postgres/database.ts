@@ -18,7 +18,7 @@ export type Query = <R = Record<string, unknown>>(text: string, ...values: reado
 /** The names of locks. While a transaction holds a lock, no other transaction of any process can take this lock. */
 type Locks = readonly string[];
 
-/** How long a process that stops in the middle of a transaction keeps its locks. */
+/** How long a transaction in which no statement runs keeps its locks, for example because its process is suspended. */
 const IDLE_MS = 10_000;
 
 export class Database {
@@ -46,7 +46,7 @@ export class Database {
         keepAlive: true,
         allowExitOnIdle: true,
       });
-      // The server has closed an idle connection. The next call opens another connection.
+      // This error means that the server has closed an idle connection. The next call opens another connection.
       pool.on('error', () => {});
       return pool;
     });
@@ -241,8 +241,8 @@ export class Database {
   }
 
   /**
-   * Returns the number of a lock. All schemas of a database share these numbers. Two names with the same number are safe, but
-   * wait for each other.
+   * Returns the number of a lock. All schemas of a database share these numbers. Locks with the same number are safe, but
+   * their holders wait for each other.
    */
   lockNumber(name: string): bigint {
     let number = this.#lockNumbers.get(name);

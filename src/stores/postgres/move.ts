@@ -39,7 +39,7 @@ import { verify } from './verify.ts';
 const TABLES = ['records', 'items', 'conversations', 'bindings', 'withheld', 'settings', 'logs', 'meta'];
 const WAIT = { withinMs: PATIENCE_MS };
 const LONG = { withinMs: 24 * 3_600_000 };
-/** One move at a time works on the tables. */
+/** The lock with which only one move at a time works on the tables. */
 const LOCK = ['move'];
 
 export async function openPostgresEnd(url: string): Promise<End> {

@@ -11,8 +11,8 @@ import { bodiesOf } from './records.ts';
 import { fromColumn, toColumn } from './text.ts';
 
 /**
- * The maximum number of notifications that one transaction removes, without the notifications that were folded into others. Other
- * processes can write between two transactions.
+ * The maximum number of notifications that one transaction removes, not counting the notifications that were folded into them.
+ * Other processes can write between two transactions.
  */
 const CHUNK = 200;
 
@@ -88,7 +88,10 @@ export async function forgetRecords(query: Query, seqs: readonly number[]): Prom
   return true;
 }
 
-/** Erases the data of one agent's log, and counts the erased rows. The caller must hold the lock of the log. */
+/**
+ * Erases an agent's records and items below position `before`, and its other rows. Returns the numbers of erased rows. The caller
+ * must hold the lock of the log.
+ */
 export async function erase(query: Query, log: LogKey, before: number): Promise<Erased> {
   const count = async (sql: string, ...values: readonly unknown[]): Promise<number> =>
     (await query<{ n: number }>(`WITH gone AS (${sql} RETURNING 1) SELECT count(*) AS n FROM gone`, ...values))[0]?.n ?? 0;

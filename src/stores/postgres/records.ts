@@ -14,7 +14,7 @@ type Row = {
 
 /**
  * Makes the condition for the logs of a project. These logs are adjacent in the index: their range ends at "0", the character
- * after "/". With NULL, each log matches.
+ * after "/". `value`: the number of the parameter with the project. If this parameter is NULL, each log matches.
  */
 export const inProject = (value: number, log = 'log'): string =>
   `($${value}::text IS NULL OR (${log} > $${value} || '/' AND ${log} < $${value} || '0'))`;

@@ -10,7 +10,9 @@
 import { hash } from 'node:crypto';
 import type pg from 'pg';
 
-/** The statement that asks for the process id is not worth its time for a connection with few statements. */
+/**
+ * The number of uses before a connection asks for the process id. With fewer uses, the question takes more time than names save.
+ */
 const USES_BEFORE_NAMES = 8;
 /** The codes of a server that does not know a name, or has another statement of this name. */
 const WRONG_NAME: ReadonlySet<string> = new Set(['26000', '42P05']);
@@ -50,7 +52,7 @@ export class Statements {
 
   /**
    * Whether the error shows that a pooler has mixed up the names of prepared statements. If so, gives up all names. The failed
-   * statement did nothing.
+   * statement did nothing, so the caller may repeat it.
    */
   areWrong(error: unknown): boolean {
     if (!WRONG_NAME.has(String((error as { readonly code?: unknown } | undefined)?.code))) return false;

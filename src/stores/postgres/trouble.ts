@@ -12,7 +12,7 @@ const codeOf = (error: unknown): string => {
   return typeof code === 'string' ? code : '';
 };
 
-/** The connection broke during COMMIT. A later query with `xid` shows whether the transaction was committed. */
+/** The error of a connection that broke during COMMIT. A later query with `xid` shows whether the transaction was committed. */
 export class Unsure extends Error {
   readonly xid: string;
   readonly result: unknown;

@@ -36,7 +36,7 @@ type Row = {
   readonly log: LogKey;
   readonly open: string;
   readonly oldest: number | null;
-  /** For each item with `gate`, also if the item has expired: its stamp, its writer's clock, its end, and its action. */
+  /** For each item whose `gate` is true, even if it has expired: `at`, the writer's clock, `expiresAt` and the action. */
   readonly gates: string;
   readonly presence: string;
   readonly last: string | null;

@@ -1,4 +1,7 @@
-/** Returns the space of removed records to the file system. During this work, other processes can use the database. */
+/**
+ * Returns the space of removed records to the file system. Meanwhile, other processes can use the database, except during a
+ * rewrite (`MAX_REWRITE`).
+ */
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from './database.ts';
 import { realPath } from './files.ts';
@@ -19,12 +22,12 @@ export type Compacted = {
 /** The number of pages that one transaction returns to the file system. Such a transaction takes a few milliseconds. */
 const STEP_PAGES = 1_000;
 /**
- * The largest file that is rewritten if it cannot shrink in steps. The rewrite is one transaction, which stops other writers for
- * about a second at this size.
+ * The size, in bytes, of the largest file that is rewritten if it cannot shrink in steps. The rewrite is one transaction, which
+ * stops other writers for about a second at this size.
  */
 const MAX_REWRITE = 256 * 1_048_576;
 
-/** The time between attempts. Reads and writes of other processes take milliseconds each. */
+/** The time between two tries of `untilEmpty`. Reads and writes of other processes take milliseconds each. */
 const FINISH_EVERY_MS = 50;
 const FINISH_TRIES = 20;
 

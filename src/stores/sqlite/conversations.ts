@@ -11,7 +11,7 @@ import { Where } from './where.ts';
 export type Bound = { readonly log: LogKey; readonly conversation: ConversationId };
 
 /**
- * Stores the data about conversations that are not records: presence, bindings to host processes, and withheld results. Call the
+ * Stores the data of conversations that is not in records: presence, bindings to host processes, and withheld results. Call the
  * writing methods inside a transaction.
  */
 export class Conversations {

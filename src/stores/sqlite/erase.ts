@@ -10,7 +10,10 @@ import type { Database } from './database.ts';
  */
 export const rewrite = (db: Database): void => void db.all('VACUUM');
 
-/** Erases the data of one agent's log, and counts the erased rows. Must run inside a transaction. */
+/**
+ * Erases an agent's records and items below position `before`, and its other rows. Returns the numbers of erased rows. Must run
+ * inside a transaction.
+ */
 export function erase(db: Database, log: LogKey, before: number): Erased {
   const count = (sql: string, ...given: readonly (string | number)[]): number => Number(db.run(sql, ...given).changes);
   const id = db.get<{ id: number }>('SELECT id FROM logs WHERE key = ?', log)?.id ?? -1;

@@ -40,8 +40,8 @@ const identityOf = (path: string): string => identity(statSync(path, { throwIfNo
 const identity = (file: Stats | undefined): string => (file === undefined ? NONE : `${file.dev}:${file.ino}`);
 
 /**
- * If a folder's last change is more than 3 s ago, the next change certainly gives the folder other times. FAT stores times in
- * steps of two seconds.
+ * The age of a folder's last change, in ms, from which on the next change certainly gives the folder other times. FAT stores
+ * times in steps of two seconds.
  */
 const SETTLED_MS = 3_000;
 
@@ -100,7 +100,6 @@ export type Change =
   /** Another program opened the database after its companions were deleted, so the two processes overwrite each other. */
   | { readonly kind: 'split'; readonly replaced: readonly string[] };
 
-/** Returns the change of the files since they were opened. */
 export function changeOf(opened: Files, now: Files): Change {
   if (now.main !== opened.main) return { kind: 'moved', deleted: now.main === NONE };
   const sides = (['wal', 'shm'] as const).filter((side) => now[side] !== opened[side]);

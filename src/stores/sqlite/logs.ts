@@ -41,7 +41,7 @@ export class Logs {
     if (key === undefined)
       throw new EarpieceError(
         'store_corrupt',
-        `the database ${this.#db.path} has records of log ${number}, which the database does not know: restore a backup`,
+        `the database ${this.#db.path} has records of log ${number}, but no log with this number: restore a backup`,
       );
     this.#remember(key, number);
     return key;

@@ -11,7 +11,7 @@ export const MAJOR = 1;
 
 /** "EARP" */
 export const APPLICATION_ID = 0x45_41_52_50;
-/** "EARM": the file of a migration, which older releases of Earpiece refuse to open. */
+/** "EARM": the id of a file with the mark of a move. Releases that do not know the mark refuse such a file too. */
 export const MOVING_ID = 0x45_41_52_4d;
 
 export const STEPS: readonly string[] = [

@@ -83,7 +83,7 @@ function migrate(db: DatabaseSync, path: string, moving: boolean): void {
   if (before.empty) db.exec('PRAGMA auto_vacuum = INCREMENTAL');
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY');
   db.exec('PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864');
-  // For a file that was in another mode, the first read makes the `-wal` and `-shm`. The caller needs to know all open files.
+  // For a file that was in another mode, only the first read makes the `-wal` and `-shm`, which the caller must know.
   db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
   if (isMarked || (before.applicationId === APPLICATION_ID && before.version >= VERSION)) return;
   fault('migrate.begun');

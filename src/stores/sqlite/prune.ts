@@ -8,8 +8,8 @@ import { DONE, UNREAD } from '../item-row.ts';
 import { ITEMS } from './rows.ts';
 
 /**
- * The maximum number of notifications that one transaction removes, without the notifications that were folded into others. Other
- * processes can write between two transactions.
+ * The maximum number of notifications that one transaction removes, not counting the notifications that were folded into them.
+ * Other processes can write between two transactions.
  */
 const CHUNK = 200;
 

@@ -102,7 +102,7 @@ function denied(error: unknown, path: string, what: string): EarpieceError {
     EEXIST: 'a part of the path is a file',
     ENOENT: 'no file can be created at this path',
     ENOSPC: 'the disk is full',
-    EDQUOT: 'the quota is used up',
+    EDQUOT: 'the disk quota is exceeded',
     ENAMETOOLONG: 'the path is too long',
     ELOOP: 'the symbolic links in the path form a loop',
   };

@@ -7,7 +7,7 @@ import { EarpieceError } from '../../core/errors.ts';
 import { headerOf, realPath } from './files.ts';
 import { readRaw } from './raw-file.ts';
 
-/** The facts about the database in its `-shm` or `-wal`: the size, and the pages that readers take from the `-wal`. */
+/** The facts in the `-shm` or `-wal`: the size of the database in pages, and the pages that readers take from the `-wal`. */
 type Log = { readonly pages: number; readonly held: () => ReadonlySet<number> };
 
 /** How often the check is repeated while another process changes the files. */
@@ -65,14 +65,14 @@ const state = (real: string): string =>
   `${sizeOf(real)} ${sizeOf(`${real}-wal`)} ${readStart(`${real}-shm`, INDEX_START)?.toString('hex')}`;
 
 /**
- * The size of one of the two copies of the header. The number of frames that are already in the main file follows both copies.
- * See "The WAL-Index Header" in SQLite's format.
+ * The size of the header of the `-shm`, in bytes. The `-shm` begins with two copies of this header, and then the number of frames
+ * that are already in the main file. See "The WAL-Index Header" in SQLite's format.
  */
 const INDEX_HEADER = 48;
 const INDEX_START = 2 * INDEX_HEADER + 4;
 /**
- * The size of a block of page numbers, one for each frame. In the first block, the page numbers begin after 136 bytes. In other
- * blocks, the numbers begin at the start of the block.
+ * The size of a block of the `-shm`, in bytes. A block contains page numbers, one for each frame: in the first block after 136
+ * bytes, in other blocks from their start.
  */
 const BLOCK = 32_768;
 const FIRST = 136;

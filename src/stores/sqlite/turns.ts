@@ -16,8 +16,8 @@ const TRIES_IN_A_GO = 4;
  */
 const PAUSE_MS = { min: 0.05, max: 0.45 };
 /**
- * If the lock is held for longer, its holder is probably stuck, so attempts are some ms apart. (With a limit of 25 ms, the
- * slowest appends of four writers took twice as long.)
+ * The time after which the holder of the lock is probably stuck, so that attempts are some ms apart. (With 25 ms, the slowest
+ * appends of four writers took twice as long.)
  */
 const STUCK_MS = 500;
 

@@ -19,7 +19,7 @@ type Columns = ItemRow & {
 
 type OnProgress = ((done: number, of: number) => void) | undefined;
 
-/** The number of records between two calls of `onProgress`, about 10 ms. */
+/** The number of records between two calls of `onProgress`: about 10 ms of work. */
 const EVERY = 1_000;
 
 /**

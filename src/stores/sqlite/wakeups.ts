@@ -1,12 +1,12 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { Waiters } from '../waiters.ts';
 
-/** How often the head is read without a hint, with and without a watch on the file. */
+/** The time between two reads of the head while a caller waits, in ms: with and without a watch on the file. */
 export type PollMs = { readonly watched: number; readonly unwatched: number };
 const POLL_MS: PollMs = { watched: 250, unwatched: 25 };
 /**
  * The watch fires when a commit's pages are written, but readers see the pages only after the fsync, which fires no watch. So
- * after a hint, the head is read at once, and again at these intervals.
+ * after such a hint, the head is read at once, and again after each of these times.
  */
 const AFTER_HINT_MS = [1, 1, 2, 4, 8, 16, 32, 64];
 
@@ -101,7 +101,7 @@ export class Wakeups {
     if (this.#watcher !== undefined || this.#closed) return;
     try {
       this.#watcher = watch(this.#walPath, { persistent: false }, (event) => {
-        // The file was deleted or replaced. The next poll watches the new file.
+        // This event means that the file was deleted or replaced. The next poll watches the new file.
         if (event === 'rename') this.#unwatch();
         this.#hinted();
       });

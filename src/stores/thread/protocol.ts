@@ -16,7 +16,7 @@ export type Setup = {
   readonly busyMs: number | undefined;
   /** The time of the calling thread's clock. Undefined for the system clock. With any other clock, each message has the time. */
   readonly now: number | undefined;
-  /** Two numbers: the last answered `quiet` question, and the answer. */
+  /** Two numbers: the number of the last answered `quiet` question, and the answer (1 if quiet). */
   readonly quiet: SharedArrayBuffer;
   readonly fault: string | undefined;
 };

@@ -45,7 +45,7 @@ export type ThreadOptions = {
   readonly fault?: string;
 };
 
-/** The place of the worker's file: with the sources, or in the package, in a folder next to or above this chunk. */
+/** The possible places of the worker's file: beside the sources, or in the package, in a folder next to or above this chunk. */
 const PLACES = ['./worker.ts', './workers/store.js', '../workers/store.js'];
 /** Rounds a time for a timer, which takes whole milliseconds up to a maximum. */
 const wholeMs = (ms: number): number => Math.min(Math.ceil(Math.max(ms, 0)), 2 ** 31 - 1);

@@ -1,4 +1,7 @@
-/** Makes the errors of a database's thread: it does not answer, this process has closed it, or its file is missing. */
+/**
+ * Makes the errors of a store in a thread: it was closed, the thread does not answer or has ended, or the thread's file is
+ * missing.
+ */
 import { EarpieceError } from '../../core/errors.ts';
 
 export const closed = (path: string): EarpieceError =>

@@ -76,7 +76,7 @@ export function many({ test }: Suite): void {
   });
 }
 
-/** The longest wait. A longer wait means that the store has lost a record. */
+/** The longest wait of these tests, in ms. A longer wait means that the store has lost a record. */
 const PATIENCE_MS = 60_000;
 
 async function waitFor(store: Store, condition: () => Promise<boolean>): Promise<void> {

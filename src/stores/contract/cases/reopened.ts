@@ -15,8 +15,8 @@ const REOPENED = 'after close(), a store that is opened again has';
 
 export function reopened({ testWhere }: Suite): void {
   /**
-   * Writes data, and closes and reopens the store. `seen` must return the same value before and after. This value must match
-   * `expected`, unless `expected` is undefined. `after` runs more checks on the reopened store.
+   * Writes data, and closes and reopens the store. `seen` must return the same value before the close and after the opening.
+   * This value must match `expected`, unless `expected` is undefined. `after` runs more checks on the reopened store.
    */
   const keeps = (what: string, write: (stage: Stage) => Promise<unknown>, seen: Seen, expected: unknown, after?: After): void =>
     testWhere('survives-restart', `has ${what}`, async (stage) => {
@@ -331,7 +331,7 @@ const EVERY_FIELD = {
   turnStarted: true,
 } as const;
 
-/** Returns all records and items of a log, and the position of the store. */
+/** Returns all records and items of a log, and the store's newest position. */
 async function everything(store: Store, log = LOG): Promise<unknown> {
   const [head, records, items] = await Promise.all([
     store.head(),

@@ -165,7 +165,7 @@ it('an agent that is no longer followed is not reported; misplaced options are r
     [['files'], 'follow files needs globs'],
     [['files', '/etc/**'], 'leads out of the folder'],
     [['files', '['], 'the glob "[" has a [ without its ]; write \\[ for the character'],
-    [['git'], `follow git: ${shell.folder} is not a git repository; this needs the work tree of a repository`],
+    [['git'], `follow git: ${shell.folder} is not a git repository; use a folder in the work tree of a repository`],
   ] as const) {
     const { code, stderr } = await shell.run(['follow', ...words, '--to', 'coder']);
     expect({ code: code === 0, stderr }, words.join(' ')).toEqual({

@@ -423,15 +423,15 @@ describe('a follower whose GitHub does not answer as it should', () => {
     const reset = String(Math.ceil(Date.now() / 1_000) + 1_200);
     github.mood = { kind: 'status', status: 403, headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset } };
     const state = await look();
-    expect(state?.trouble?.says).toMatch(/^GitHub's rate limit is used up until \d\d:\d\d UTC$/u);
+    expect(state?.trouble?.says).toMatch(/^GitHub's rate limit is exceeded; the next request is at \d\d:\d\d UTC$/u);
     expect((state?.nextAt ?? 0) - now).toBeGreaterThan(15 * 60_000);
     expect(await listed()).toMatch(
-      /^GitHub's rate limit is used up until \d\d:\d\d UTC \(one failure, the first .*; next check in \d\d min\)$/u,
+      /^GitHub's rate limit is exceeded; the next request is at \d\d:\d\d UTC \(one failure, the first .*; next check in \d\d min\)$/u,
     );
     github.mood = { kind: 'status', status: 429, headers: { 'retry-after': '120' } };
     const limited = await look();
     expect((limited?.nextAt ?? 0) - now).toBe(120_000);
-    expect(limited?.trouble?.says).toBe("GitHub's rate limit is used up");
+    expect(limited?.trouble?.says).toBe("GitHub's rate limit is exceeded");
   });
 
   it('slow answers are awaited, and a failed check whose log was deleted is reported without lines', async () => {

@@ -4,7 +4,7 @@
  */
 export type SettlingOptions = {
   readonly quietMs: number;
-  /** The time after which further changes no longer delay a key, in ms. Default: ten times `quietMs`. */
+  /** How long after a key's first change further changes delay the key, in ms. Default: ten times `quietMs`. */
   readonly withinMs?: number;
   /** Returns a monotonic time in milliseconds. */
   readonly now?: () => number;
@@ -15,7 +15,7 @@ export class Settling<K> {
   readonly #withinMs: number;
   readonly #now: () => number;
   readonly #due: (key: K) => void;
-  /** The keys in the order of their due times. A key that changes moves to the end. */
+  /** The keys in the order of their due times. A key that is delayed moves to the end. */
   #waiting = new Map<K, { readonly first: number; readonly due: number }>();
   #timer: NodeJS.Timeout | undefined;
 

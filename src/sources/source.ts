@@ -109,6 +109,6 @@ export function troubleTeller(onTrouble: ((line: string) => void) | undefined, n
   };
 }
 
-/** Returns an error in one line. */
+/** Returns the first line of an error's message. */
 export const lineOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n', 1)[0]?.trim() || 'unknown error';

@@ -12,7 +12,7 @@ export const inLine = (text: string): string =>
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** Returns the name on one line in quotes. A closing quote in the name is escaped. */
+/** Returns the name on one line, between backticks. A backtick in the name is escaped. */
 export const quoted = (text: string): string => `\`${inLine(text).replaceAll('`', '\\u0060')}\``;
 
 /** Makes a part of a key from the name. A long name becomes a hash and the end of the name, which is the most specific part. */

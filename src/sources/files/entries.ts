@@ -9,7 +9,7 @@ export type Entry = {
   told?: Content | undefined;
   /** Whether the agent has read or written the file. Otherwise the file is followed because the globs match it. */
   read: boolean;
-  /** Whether the content is known only from an earlier process. The agent has not read or written the file in this process. */
+  /** Whether the content is known only from an earlier process. */
   seeded: boolean;
   /** The number of the agent's current writes to the file. */
   writing: number;
@@ -22,7 +22,6 @@ export type Entry = {
 type EntriesDeps = {
   /** The maximum number of files that are remembered because the agent has read them. */
   readonly maxFiles: number;
-  /** Whether the globs match this path. */
   readonly isInGlobs: (path: string) => boolean;
   /** Called with a folder when the agent first reads a file in that folder. */
   readonly follow: (folder: string) => void;

@@ -63,7 +63,7 @@ export type FilesSource = Source & {
   noteWrite(path: string, content?: FileContent): Promise<void>;
   /** Runs `write`. All changes to these files during the write count as the agent's changes. Returns and throws like `write`. */
   withOwnWrite<T>(paths: string | readonly string[], write: () => T | Promise<T>): Promise<T>;
-  /** Returns the content of each file that the agent knows, as a hash, by absolute path. Pass the result to the next process. */
+  /** Returns the hash of the content that the agent knows of each file, by absolute path. Pass the result to the next process. */
   known(): Readonly<Record<string, Hash>>;
   /** Returns the fact that a tool puts into `ToolOutcome.knows` when the tool shows the file. */
   about(path: string): string;

@@ -38,8 +38,8 @@ export class Ignored {
   }
 
   /**
-   * Whether a path is ignored. `names` are the names of the path from the root down. While `kind` is unknown, false is only a
-   * provisional answer.
+   * Whether a path is ignored. `names` are the names of the path from the root down. For the kind `unknown`, a false result may
+   * become true when the kind is known.
    */
   has(names: readonly string[], kind: 'file' | 'folder' | 'unknown'): boolean {
     const last = names.at(-1);
@@ -62,7 +62,7 @@ export class Ignored {
     return ignored;
   }
 
-  /** Whether the rules ignore a path. The nearest file with a matching rule decides, by the last such rule of this file. */
+  /** Whether the rules ignore a path. The nearest `.gitignore` with a matching rule decides, by its last matching rule. */
   #says(names: readonly string[], kind: 'file' | 'folder' | 'unknown'): boolean {
     for (let depth = names.length - 1; depth >= 0; depth--) {
       const inside = names.slice(depth);

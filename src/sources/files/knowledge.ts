@@ -1,7 +1,7 @@
 /** Compares a file's content with the content that the agent knows and with the last event about the file, without I/O. */
 import type { Hash } from './look.ts';
 
-/** The possible contents of a path. */
+/** The content of a path: its hash, or `absent` if there is no file. */
 export type Content = Hash | 'absent';
 
 /**

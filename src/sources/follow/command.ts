@@ -26,7 +26,7 @@ import { caughtUp, reportsOf, tell, tellEnd, UNHEARD } from './tell.ts';
 /** The time to wait for more problems, so that problems that are printed together are reported together. */
 const TOGETHER_MS = 300;
 const SILENT_MS = 700;
-/** The delay before another report, if no agent was active or the store failed. */
+/** The interval at which a report is tried again, because no agent was active or the store failed. */
 const AGAIN_MS = 5_000;
 
 export type Output = {

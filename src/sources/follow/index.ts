@@ -40,7 +40,7 @@ export { findPr } from './pr/pr.ts';
 export { checkRepository } from './repository.ts';
 export { unfollow } from './unfollow.ts';
 
-/** Makes the follower of a thing. A command is not allowed here, because the process that runs the command also follows it. */
+/** Makes the follower of a thing. Throws for a command, because the process that runs the command also follows it. */
 export function followerOf(followed: Group, inbox: Inbox): Follower {
   const { what } = followed;
   switch (what.kind) {

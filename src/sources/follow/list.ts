@@ -32,22 +32,22 @@ export type Followed = {
   readonly what: What;
   /** The address that is notified. */
   readonly to: string;
-  /** The `uid` of the first follower of the same thing, if there was one. Both followers share one state and one check. */
+  /** The `uid` of the first follower of the same thing, whose state and checks this follower shares. Undefined for the first. */
   readonly group?: string;
   /** Whether `unfollow` has begun to end the follower, which then no longer counts. */
   readonly ending?: true;
-  /** Whether the thing is followed even while no session is active. */
+  /** Whether the thing is followed even while no conversation is active. */
   readonly keep?: true;
   /** The agent that added the follower; undefined if a person added it. */
   readonly by?: string;
-  /** The time between two checks, if it is not the default. */
+  /** The time between two checks, in ms, if it is not the default. */
   readonly everyMs?: number;
   /** The level of a matching line, or of a failing URL. */
   readonly level?: 'info' | 'warning' | 'error';
   readonly since: number;
   /** The time at which a person or an agent asked for a check at once. Epoch ms. */
   readonly asked?: number;
-  /** The process that follows a command. All other kinds have one common process. */
+  /** The process that runs and follows a command. One process per project follows everything else. */
   readonly process?: Owner;
 };
 
@@ -60,7 +60,7 @@ export type Trouble = { readonly says: string; readonly since: number; readonly 
 export type Group = Omit<Followed, 'to' | 'group' | 'ending'> & {
   /** The addresses that are notified, the widest first. */
   readonly tos: readonly string[];
-  /** The times between two checks that the followers ask for; undefined asks for the default. */
+  /** The time between two checks that each follower asks for, in ms; undefined for the default. */
   readonly paces: readonly (number | undefined)[];
 };
 
@@ -120,8 +120,8 @@ export async function listed(store: Kept, project: string): Promise<readonly Fol
 }
 
 /**
- * Returns the groups of these followers. A group has the fields of its first follower. A follower that a person added is before
- * the followers of agents.
+ * Returns the groups of these followers. A group has the fields of its first follower. Followers that a person added are before
+ * those of agents.
  */
 export function groupsOf(list: readonly Followed[]): readonly Group[] {
   const members = Map.groupBy(
@@ -178,7 +178,6 @@ const sameKey = (what: What): string => {
   return JSON.stringify(Object.entries(rest).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 };
 
-/** Returns whether the project follows this thing. */
 export const isFollowed = async (store: Kept, project: string, what: What): Promise<boolean> =>
   (await following(store, project)).some((each) => isSameThing(each.what, what));
 
@@ -219,13 +218,13 @@ export async function add(
   return added as unknown as Added;
 }
 
-/** Whether two followers share their checks. The end of an agent is reported to each address. */
+/** Whether two followers share their checks. Followers of an agent must also notify the same address. */
 const isHeardWith = (a: Pick<Followed, 'what' | 'to'>, b: Pick<Followed, 'what' | 'to'>): boolean =>
   (a.what.kind !== 'agent' || a.to === b.to) && isSameThing(a.what, b.what);
 
 /**
- * Adds the follower of one run of a command. The run continues the follower of a killed run of the same command. While another
- * run lives, both runs have separate followers, with separate states.
+ * Adds the follower of one run of a command, or continues the follower of a killed run of the same command. Two runs that are
+ * alive have separate followers, with separate states.
  */
 export async function addRun(
   store: Kept & Pick<Store, 'now'>,
@@ -238,7 +237,7 @@ export async function addRun(
     const runs = list.filter(
       (each) => each.what.kind === 'command' && each.to === asked.to && isSameThing(each.what, asked.what),
     );
-    // The state of a run on another machine is unknown, so this run continues the follower of that run.
+    // Whether a run on another machine is alive is unknown, so this run continues the follower of that run.
     const killed = runs.find((each) => !each.ending && each.process !== undefined && isAlive(each.process) !== true);
     if (killed !== undefined) {
       const followed: Followed = (added = { ...killed, process: asked.process });
@@ -251,7 +250,7 @@ export async function addRun(
   return added as unknown as Followed;
 }
 
-/** Returns the first uid that no other run has. After the ends of all runs, the next run continues with the first uid. */
+/** Returns the first uid that no other run has. When all runs have ended, the next run gets the first uid again. */
 function freeUid(runs: readonly Followed[], first: string): string {
   for (let n = 1; ; n++) {
     const uid = n === 1 ? first : `${first}.${n}`;
@@ -295,7 +294,6 @@ export async function beginEnd(store: Kept, project: string, id: string): Promis
   return found;
 }
 
-/** Removes the followers for which `isOver` is true. */
 export const remove = (store: Kept, project: string, isOver: (followed: Followed) => boolean): Promise<void> =>
   change(store, project, (list) => list.filter((each) => !isOver(each)));
 

@@ -172,7 +172,7 @@ class Matches {
   readonly #pattern: Pattern;
   /** The first matching lines, with repetitions. */
   readonly #first: Line[] = [];
-  /** The first different lines by their reported text. */
+  /** The first line with each reported text, by that text. */
   readonly #different = new Map<string, Line>();
   #count = 0;
   #last: string | undefined;
@@ -245,7 +245,7 @@ function openOf({ file, ofAgent }: Reading): number | undefined {
   // An agent must not learn whether a file exists outside of its project, so this check is first.
   if (ofAgent && isLinked(file)) throw cannotLook(linked(file));
   try {
-    // Opening a pipe without a writer would never return.
+    // Without O_NONBLOCK, opening a pipe that has no writer would never return.
     opened = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     code = (error as NodeJS.ErrnoException).code ?? String(error);

@@ -39,9 +39,9 @@ export type Surroundings = {
 const TICK_MS = 1_000;
 /** The interval at which an unchanged state is written, for `earpiece following`. */
 const KEEP_EVERY_MS = 60_000;
-/** The time that the process waits for the next session. */
+/** How long the process waits for the next conversation. */
 export const GRACE_MS = 60_000;
-/** The interval of checks for active sessions. */
+/** The interval of checks for active conversations. */
 const THERE_EVERY_MS = 5_000;
 const AT_ONCE = 4;
 /** The number of consecutive failed checks after which a transient problem is reported. */
@@ -55,7 +55,7 @@ const UNHEARD_MS = 5_000;
 
 /**
  * Checks the followed things of a project repeatedly. Resolves when `signal` aborts or when no follower is left. Also
- * resolves when no session was active for a minute, unless a follower runs without a session.
+ * resolves when no conversation was active for a minute, unless a follower runs without conversations.
  */
 export async function lookAfter(around: Surroundings): Promise<void> {
   const { store, project, now, signal } = around;
@@ -247,7 +247,7 @@ function troubleAfter(before: Trouble | undefined, { message, lasting }: CannotL
 }
 
 function waitAfter({ paces }: Group, seen: Look | CannotLook, trouble: Trouble | undefined): number {
-  // A check that stopped at its limit continues at once.
+  // A check that reached its limit continues at once.
   if (!(seen instanceof CannotLook)) return seen.againMs === 0 ? 0 : Math.min(...paces.map((each) => each ?? seen.againMs));
   const { everyMs } = seen;
   if (everyMs !== undefined) return Math.min(...paces.map((each) => each ?? everyMs));

@@ -34,8 +34,8 @@ export function unlinkedLog(folder: string, file: string): string {
 }
 
 /**
- * Follows a link in the root folder of the system. Only the system makes such links. On macOS, `/tmp` and `/var` are such links,
- * and hide no other file.
+ * Follows a link in the root folder of the system, such as `/tmp` or `/var` on macOS. Only the system can make a link there, so
+ * such a link is safe.
  */
 function belowRoot(path: string): string {
   const [, top = ''] = path.split(sep);

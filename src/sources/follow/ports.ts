@@ -1,4 +1,4 @@
-/** Refuses the ports that `fetch` refuses, because a follower of such a URL would always fail. */
+/** Refuses the ports that `fetch` refuses, because a follower of a URL with such a port would always fail. */
 
 /** The ports of other protocols, from the standard of `fetch`. */
 const BLOCKED: ReadonlySet<number> = new Set([

@@ -55,7 +55,10 @@ export function gitFollower({ folder }: Extract<What, { kind: 'git' }>): Followe
 export async function checkRepository(folder: string, by: string): Promise<void> {
   const places = await placesOf(gitIn(folder), folder);
   if (places.kind === 'found') return;
-  throw new EarpieceError('bad_argument', `${by}: ${places.why}; this needs the work tree of a repository, and git on the PATH`);
+  throw new EarpieceError(
+    'bad_argument',
+    `${by}: ${places.why}; use a folder in the work tree of a repository, with git on the PATH`,
+  );
 }
 
 function summaryOf({ branch, upstream, conflict }: GitState): string {

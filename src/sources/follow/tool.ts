@@ -1,6 +1,6 @@
 /**
- * Answers calls of the tool `follow`, with which an agent follows things. Unlike the command, the tool follows only things that
- * the agent could read anyway.
+ * Answers calls of the tool `follow`, with which an agent follows things. Unlike `earpiece follow`, the tool follows only things
+ * that the agent could read anyway.
  */
 import { logOf, parseAddress, type Address } from '../../core/address.ts';
 import { defined, withoutNulls } from '../../core/defined.ts';

@@ -13,8 +13,8 @@ const MAX_BYTES = 1_048_576;
 const VALUE_CHARS = 300;
 
 /**
- * The result of a request. `value` is the beginning of a value's JSON text, and `whole` a checksum of the whole text. `changes` is
- * part of the ids of news.
+ * The result of a request. `value` is the beginning of a value's JSON text, and `whole` a checksum of the whole text. `changes`
+ * counts the changes of the value, and is part of the ids of news.
  */
 type Seen = {
   readonly etag?: string;
@@ -106,7 +106,7 @@ async function ask({ url, path, redirect, signal }: Question, before: Seen | und
   const { status, statusText, headers } = response;
   if (status === 304) {
     await response.body?.cancel();
-    // After a failure, no ETag is known, and `before` has the text of the failure.
+    // Without a known ETag, `before.answers` may be the text of a failure.
     return { ...before, answers: before?.etag === undefined ? '304 Not Modified' : before.answers, fails: false };
   }
   const answers = `${status} ${statusText}`.trim();
@@ -143,7 +143,7 @@ async function valueIn({ body }: Response, path: string): Promise<string | undef
   try {
     json = JSON.parse(Buffer.concat(parts).toString('utf8')) as Json;
   } catch {
-    // A server that starts or fails may answer with a page for a while.
+    // A server that starts or fails may answer with an HTML page for a while, so this error is not `lasting`.
     throw new CannotLook('the answer is not JSON, so it has no values to follow');
   }
   const value = at(json, path);

@@ -24,7 +24,7 @@ export function gitIn(root: string, program = 'git'): Git {
   return (args, { withinMs = 10_000, signal } = {}) => {
     const { promise, resolve } = Promise.withResolvers<Answer>();
     if (signal?.aborted) return Promise.resolve({ kind: 'stopped', why: 'aborted' });
-    // In a separate session, git cannot ask for a password, and its children can be ended too.
+    // In a separate session of the operating system, git has no terminal for a password, and its children can be ended too.
     const child = spawn(program, [...CONFIG, ...args], {
       cwd: root,
       env: environment(),

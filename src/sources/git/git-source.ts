@@ -172,7 +172,7 @@ class Repository implements GitSource {
     }
   }
 
-  /** Asks git and emits the changes. */
+  /** Asks git and emits the changes, after the earlier check has ended. */
   async #look(): Promise<void> {
     const mine = this.#last.then(() => this.#lookAlone());
     this.#last = mine.catch(() => {});

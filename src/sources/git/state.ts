@@ -37,7 +37,7 @@ export type Conflict = { readonly operation: Operation; readonly step: string | 
 
 export type Found<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'trouble'; readonly line: string };
 
-/** `why`: the reason. `line`: the reason with its consequence for a watcher. */
+/** `why`: why the folders cannot be found. `line`: this reason with its consequence for a watcher. */
 type Placed =
   | { readonly kind: 'found'; readonly value: Places }
   | { readonly kind: 'trouble'; readonly why: string; readonly line: string };
@@ -96,7 +96,7 @@ async function readOnce(git: Git, { own }: Places): Promise<Found<GitState>> {
     git(['rev-parse', '-q', '--verify', 'HEAD^{commit}']),
     git(['ls-files', '--unmerged', '-z', '--full-name', '--', ':/']),
   ]);
-  // These two commands answer "no" by their exit code.
+  // The first command ends with exit code 1 if HEAD is detached, the second if there is no commit yet.
   for (const answer of [pointer, commit])
     if (answer.kind !== 'ok' && !(answer.kind === 'failed' && answer.code === 1)) return troubled(answer);
   if (unmerged.kind !== 'ok') return troubled(unmerged);

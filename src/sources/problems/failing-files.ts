@@ -79,10 +79,10 @@ export class FailingFiles {
   }
 }
 
-/** Returns the test file of a problem, with the name of its project. */
+/** Returns the test file of a problem, with the name of its vitest project. */
 const fileOf = ({ problem }: Earlier): string => problem.test?.split(' > ', 1)[0] ?? '';
 
-/** Returns the path of a test file without the name of its project. */
+/** Returns the path of a test file without the name of its vitest project. */
 const nameOf = (file: string): string => file.split(' ').at(-1) ?? file;
 
 /** Whether a file imports more than types from another file. Both paths start at the same folder. */

@@ -7,7 +7,7 @@ import { statsOf } from './stamp.ts';
 const MAX_FILES = 200;
 /** The maximum number of files whose imports are kept. */
 const MAX_KEPT = 1_000;
-/** The errors of one run are printed together, so a stamp is valid for this time, in milliseconds. */
+/** How long a stamp is used again, in ms. The errors of one run are printed together. */
 const VALID_MS = 50;
 
 const IMPORT = /\b(?:from|import|require)\s*\(?\s*['"](?<path>\.{1,2}\/[^'"\n]+)['"]/gu;
@@ -17,8 +17,8 @@ const ENDINGS = ['', '.js', '.mjs', '.cjs', '.json', '.ts', '.mts', '.cts', '.ts
 type Imports = { readonly stamp: string; readonly paths: readonly string[] };
 
 /**
- * Returns a function that gives a text for a file. The text changes when the file or a file that it imports changes, also through
- * other files (at most 200). The text is undefined if the file does not exist.
+ * Returns a function that gives a text for a file. The text changes when the file changes, or a file that it imports directly or
+ * through other files (at most 200 files). The text is undefined if the file does not exist.
  */
 export function importStampIn(folder: string): (file: string) => string | undefined {
   const kept = new Map<string, Imports>();
@@ -62,7 +62,6 @@ function fileAt(path: string): { readonly path: string; readonly stamp: string }
   return undefined;
 }
 
-/** Returns the paths that a file imports. The list is empty if the file cannot be read. */
 const importsIn = (path: string): readonly string[] =>
   relativeImports(textOf(path) ?? '').map((each) => resolve(dirname(path), each));
 

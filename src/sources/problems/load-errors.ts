@@ -3,24 +3,23 @@
  * beginning or the end of the run. So each such error is the only error of its run.
  */
 export class LoadErrors {
-  /** Whether mocha watches files. */
   #isWatching = false;
-  /** Whether the last line belongs to the stack of an error that occurred while Node.js loaded a file. */
+  /** Whether the last line belongs to the stack trace of an error that occurred while Node.js loaded a file. */
   #isLoading = false;
   #isInStack = false;
 
-  /** Reads the next line. Returns whether the line is the first line after the stack of such an error. */
+  /** Reads the next line. Returns whether the line is the first line after the stack trace of such an error. */
   read(line: string): boolean {
     if (WATCHING.test(line)) this.#isWatching = true;
     const [wasInStack, isStack] = [this.#isInStack, STACK.test(line)];
-    // `#isLoading` does not depend on `#isWatching`: in the first error of a program, only the last line of the stack may show
-    // that mocha watches files.
+    // `#isLoading` does not depend on `#isWatching`: for the first error, only the last line of the stack trace may show that
+    // mocha watches files.
     this.#isLoading = isStack && (this.#isLoading || LOADING.test(line));
     this.#isInStack = this.#isLoading && this.#isWatching;
     return wasInStack && !isStack;
   }
 
-  /** Called when the program has printed nothing for a while. Returns whether the last lines were about such an error. */
+  /** Ends the stack trace at a silence of the program. Returns whether the last lines were about such an error. */
   silent(): boolean {
     const isInStack = this.#isInStack;
     this.#isInStack = false;
@@ -29,6 +28,6 @@ export class LoadErrors {
 }
 
 const STACK = /^\s+at /u;
-/** A line of the stack within the functions with which Node.js loads a file. */
+/** A line of a stack trace that is in Node's CommonJS loader. */
 const LOADING = /^\s+at .*\(node:internal\/modules\/cjs\/loader:/u;
 const WATCHING = /\[mocha\] waiting for changes|^\s+at .*[\\/]mocha[\\/]lib[\\/]cli[\\/]watch-run\./u;

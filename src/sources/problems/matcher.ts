@@ -79,8 +79,8 @@ export type Rounds = {
   /** Whether lines of a round may follow its end, because the tool writes errors and other lines to two streams. */
   readonly isLate?: true;
   /**
-   * Returns the files or tests that a line shows as repeated. If a round names files or tests, its end fixes only the problems of
-   * these files or tests, and of files that have changed. An empty name means an unknown file.
+   * Returns the files or tests that a line shows as repeated. If a round names files or tests, only the problems of these files
+   * or tests, and of files that have changed, can end with the round. An empty name means an unknown file.
    */
   readonly names?: (line: string) => readonly Named[];
   /** Matches a line below the name of a file that the tool could not load. None of the file's tests has run. */
@@ -92,7 +92,8 @@ export type Rounds = {
   /** Matches a line whose next line repeats the result of a test. */
   readonly repeats?: LineTest;
   /**
-   * Returns the file or test that repeats a problem. Default: the problem's file, otherwise the file that the tool named last.
+   * Returns the file or test to which a problem belongs. Default: the problem's file, otherwise the file that the tool named
+   * last.
    */
   readonly unitOf?: (problem: Problem) => string | undefined;
   /**
@@ -108,9 +109,9 @@ export type Rounds = {
 export type Named = { readonly name: string; readonly failed: boolean; readonly indent?: number };
 
 /**
- * The facts about test files that a line shows. `failed` is a file that has failed in this round, with the name of its project.
- * `count` is the number of files that fail at the end of the round, also of those that did not run. `rerun` is the file whose
- * change has begun the round.
+ * The facts about test files that a line shows. `failed` is a file that has failed in this round, with the name of its vitest
+ * project. `count` is the number of files that fail at the end of the round, also of those that did not run. `rerun` is the file
+ * whose change has begun the round.
  */
 export type Counted = { readonly failed?: string; readonly count?: number; readonly rerun?: string };
 

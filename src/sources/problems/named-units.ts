@@ -13,8 +13,8 @@ export class NamedUnits {
   /** The failed tests whose problem was printed. */
   readonly #claimed = new Set<Named>();
   /**
-   * How often each unit was named. `#now`: in the current run. `#inRound`: the maximum in one run of this round. `#atMost`: the
-   * maximum in one run so far.
+   * How often each unit (a file or test) was named. `#now`: in the current run. `#inRound`: the maximum in one run of this round.
+   * `#atMost`: the maximum in one run so far.
    */
   readonly #now = new Map<string, number>();
   readonly #inRound = new Map<string, number>();
@@ -62,13 +62,13 @@ export class NamedUnits {
     return this.#starts > 1;
   }
 
-  /** Called when the program starts again. A round may have several runs, because a run may be interrupted. */
+  /** Counts a new start of the program. A round may have several runs, because a run may be interrupted. */
   started(): void {
     this.#starts += 1;
     this.ran();
   }
 
-  /** Called at the end of each run of the tool. */
+  /** Ends the current run of the tool. */
   ran(): void {
     this.#run += 1;
     this.#suites = [];

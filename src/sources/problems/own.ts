@@ -8,7 +8,6 @@ import { LINE_CHARS } from './reader.ts';
 import { SHIPPED } from './shipped.ts';
 import { ROUNDS } from './shipped-rounds.ts';
 
-/** Matchers, and the rounds of their tools. */
 export type Matchers = { readonly matchers: readonly Matcher[]; readonly rounds: Readonly<Record<string, Rounds>> };
 
 /**

@@ -1,4 +1,4 @@
-/** Reads files that programs name in their output. Such a path may lead to anything, so no read may wait. */
+/** Reads files that programs name in their output. Such a path may lead to a pipe or a device, so no read may wait. */
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 
 /** The maximum size of a file that is read, in bytes. */

@@ -33,7 +33,7 @@ export class ProblemReader {
   #section: { readonly matcher: Matcher; readonly until: RegExp; readonly lines: number } | undefined;
   /** The printed block to which the next line belongs, and the number of its lines so far. */
   #printed: { readonly block: Printed; readonly lines: number } | undefined;
-  /** The matchers whose tool has begun a report, but no later run. */
+  /** The matchers whose tool is in a report: the headline was read, and no later run has begun. */
   readonly #reporting: Set<Matcher>;
 
   /** `reporting`: the matchers whose report began before the first line. */
@@ -151,7 +151,7 @@ export class ProblemReader {
     }
     const before = this.#begun.get(matcher)?.parts ?? {};
     const isFound = this.#foundAll(matcher, begun, found);
-    // A further line of the loop also has the parts of the earlier lines.
+    // A further line of the loop also gets the parts of the lines before the loop.
     if (matcher.steps.at(-1)?.loop) this.#begun.set(matcher, { ...begun, parts: before, next: matcher.steps.length - 1 });
     else this.#begun.delete(matcher);
     return isFound;

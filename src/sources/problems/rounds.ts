@@ -161,7 +161,7 @@ export class OpenProblems {
     return this.#rounds[tool] ?? RESTARTS;
   }
 
-  /** Returns the files or tests that the line names, by the tools that name some. */
+  /** Returns the files or tests that the line names, by tool. */
   #namedIn(line: string): ReadonlyMap<string, readonly Named[]> {
     const all = new Map<string, readonly Named[]>();
     for (const tool in this.#rounds) {
@@ -178,7 +178,7 @@ export class OpenProblems {
   /** Ends the run of a file that Node.js could not load. */
   #endLoad(): void {
     this.#end();
-    // If a silence interrupts the lines about the error, the later lines show no error.
+    // If a silence splits the lines about the error, the second part shows no error, and must not end a round.
     if ((this.#round.get('node')?.size ?? 0) > 0) this.#settle('node');
   }
 
@@ -301,7 +301,8 @@ export class OpenProblems {
     const named = this.#namedBy(tool);
     const before = this.#open.get(tool) ?? new Map<string, Kept>();
     const isPartial = round.size > 0 && this.#roundsOf(tool).isPartial?.([...round.values()].map(({ problem }) => problem));
-    // The reporter names the files of a round, but not a file that cannot be loaded. So only the failed files have run.
+    // This reporter names each file that it can load. If a round has problems but names no file, only the files of these problems
+    // have run.
     const isOfFailedFiles = round.size > 0 && named.hasNamed && this.#roundsOf(tool).unitOf !== undefined;
     const others = isPartial
       ? [...before].filter(([key, { problem }]) => !round.has(key) && !this.#roundsOf(tool).isPartial?.([problem]))

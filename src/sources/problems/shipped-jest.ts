@@ -15,7 +15,7 @@ const BABEL = step(/^\s+(?<code>\w*Error): (?<file>(?:\/|[A-Z]:\\)[^:]+): (?<mes
 /** The place of a syntax error that Node.js has found: `/shop/cart.mjs:3`. */
 const NODE_PLACE = step(/^\s+(?<file>(?:\/|[A-Z]:\\)[^:]+):(?<line>\d+)$/u, { skip: 40, optional: true, replaces: true });
 
-/** Matches the cause of a file that jest cannot parse. */
+/** Matches the reason why jest cannot parse a file. */
 const CAUSE: Step = {
   match: (line) => {
     const { code, message, ...place } = BABEL.match(line) ?? {};

@@ -30,7 +30,7 @@ export function statsOf(path: string): Stats | undefined {
   }
 }
 
-/** Whether there is such a file, with any extension. */
+/** Whether a file exists at this path, with any extension. */
 function exists(path: string): boolean {
   try {
     const name = basename(path);

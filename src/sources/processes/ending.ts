@@ -1,12 +1,12 @@
 /**
- * Ends a command together with this process: after SIGTERM, SIGHUP or the loss of the terminal. The command gets the signal. If
- * its processes still run after the grace, they get SIGKILL. SIGINT and SIGQUIT are only passed on.
+ * Ends a command together with this process: after SIGTERM, SIGHUP or the loss of the terminal. The command gets the signal. The
+ * processes of the command that still run 3 s later get SIGKILL. SIGINT and SIGQUIT are only passed on.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The time between the signal and SIGKILL. */
 const GRACE_MS = 3_000;
-/** The time within which killed processes disappear. */
+/** How long `settled` waits for the processes to disappear after SIGKILL. */
 const KILLED_MS = 1_000;
 const LOOK_EVERY_MS = 20;
 
@@ -21,7 +21,10 @@ type Ends = {
 };
 
 export type Ending = {
-  /** Resolves when the command's other processes have ended too. Without a reason to end the command, resolves at once. */
+  /**
+   * Resolves when no process of the command runs, or 1 s after SIGKILL. Resolves at once if neither a signal nor the loss of the
+   * terminal has ended the command.
+   */
   readonly settled: () => Promise<void>;
   readonly release: () => void;
 };
@@ -32,7 +35,7 @@ export function endWithCaller({ signal, isGone, hangUp }: Ends): Ending {
   const caught = (name: NodeJS.Signals): void => {
     signal(name);
     if (name === 'SIGINT' || name === 'SIGQUIT') return;
-    // A stopped process handles the signal only after it continues.
+    // A suspended process handles the signal only after it continues.
     signal('SIGCONT');
     if (name === 'SIGHUP') hangUp?.();
     endsAt ??= performance.now() + GRACE_MS;

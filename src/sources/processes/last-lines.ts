@@ -5,8 +5,9 @@
 import { StringDecoder } from 'node:string_decoder';
 import { clean } from '../../handles/text.ts';
 
-/** The maximum number of characters that are kept of each line, and the maximum number that are shown. */
+/** The maximum number of characters of a line that are kept. */
 const PENDING_CHARS = 8_192;
+/** The maximum number of characters of a line that `read` returns. */
 const LINE_CHARS = 400;
 /** The maximum number of characters of all lines together. */
 const TOTAL_CHARS = 80_000;

@@ -1,7 +1,7 @@
 /**
  * Makes pipes like those of a shell. Node connects a child process with sockets. With a socket, a script that writes to
- * `/dev/stderr` fails, and a program whose reader has closed gets an error other than SIGPIPE. So these pipes are FIFOs, whose
- * names are deleted once the pipes are open.
+ * `/dev/stderr` fails, and a program whose reader has closed gets an error instead of the signal SIGPIPE. So these pipes are
+ * FIFOs, whose names are deleted once the pipes are open.
  */
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';

@@ -58,7 +58,7 @@ export type RanAndTold = {
    */
   readonly exitCode: number;
   readonly outcome: Outcome;
-  /** The event, even if it could not be emitted. You may emit it again, because its id prevents a duplicate. */
+  /** The event, even if it could not be emitted. You may emit the event again, because its id prevents a duplicate. */
   readonly event: Event;
   readonly telling: { readonly kind: 'told'; readonly emitted: Emitted } | { readonly kind: 'untold'; readonly error: unknown };
 };

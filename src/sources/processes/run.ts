@@ -112,7 +112,7 @@ async function behindPipes(options: RunOptions): Promise<Outcome> {
   timer.stop();
   if (exit instanceof Error) return notStarted(options.command, exit);
   while (!(await within(closed, SILENCE_MS))) {
-    // After this process was stopped, timers fire before pending input is read, so the input must be read first.
+    // After this process was suspended, timers fire before pending input is read, so the input must be read first.
     await new Promise(setImmediate);
     if (performance.now() - wroteAt >= SILENCE_MS && !stdout.isPaused() && !stderr.isPaused()) break;
   }
@@ -226,7 +226,7 @@ function endAfter(
   let timer = setTimeout(() => {
     over = true;
     signal('SIGTERM');
-    // A stopped process handles the signal only after it continues.
+    // A suspended process handles the signal only after it continues.
     signal('SIGCONT');
     timer = setTimeout(() => signal('SIGKILL'), GRACE_MS);
   }, ms);

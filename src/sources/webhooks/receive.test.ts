@@ -388,7 +388,7 @@ describe('a repeated request', () => {
   it('is recognized by its signed part, and only after it was remembered', () => {
     const window = replayWindow();
     const first = github({ body: ISSUE }, window.seen);
-    // The emit failed, so the sender's retry is accepted.
+    // The first delivery was not remembered, so the sender's retry is accepted.
     expect(refused(github({ body: ISSUE }, window.seen))).toBe('taken');
     if (first.kind === 'events') window.remember(first.deliveries);
     expect(refused(github({ body: ISSUE, headers: { 'x-github-delivery': 'd-2' } }, window.seen))).toBe(
@@ -612,7 +612,7 @@ describe('the events of a request', () => {
         data: { id: 7 },
       },
     ]);
-    // Missing values stay missing, and inherited properties count as missing.
+    // A missing value becomes `?` or the default, and inherited properties count as missing.
     expect(
       events(
         bearer({

@@ -32,7 +32,10 @@ export type WebhookSettings = {
 
 export type WebhookReceiver = Omit<WebhookSettings, 'secretEnv'> & { readonly name: string; readonly secret: Buffer };
 
-/** The limits of a request. `receive` checks the limits. A server should apply `bodyBytes` already while it reads the body. */
+/**
+ * The limits of a request: the bytes of the body, the events of a batch, and the levels of nested JSON. `receive` checks these
+ * limits. A server should apply `bodyBytes` already while it reads the body.
+ */
 export const WEBHOOK_LIMITS = { bodyBytes: 4 * 1_048_576, events: 1_000, depth: MAX_DEPTH } as const;
 
 const MIN_SECRET = 8;

@@ -14,7 +14,7 @@ import type {
 } from 'vscode-languageserver-protocol';
 import { CannotLook } from '../follower.ts';
 
-/** The maximum time for a server to start, because a large project takes long to load. */
+/** The maximum time for a server to start. A large project takes long to load. */
 const STARTS_WITHIN_MS = 60_000;
 const ANSWERS_WITHIN_MS = 30_000;
 const ENDS_WITHIN_MS = 1_000;
@@ -33,7 +33,7 @@ export class LanguageServer {
   /** The errors by document. A document without an entry waits for the server's first report. */
   readonly #found = new Map<string, readonly Diagnostic[]>();
   #publishedAt = 0;
-  /** Whether Earpiece asks the server for errors, and does not wait until the server publishes errors. */
+  /** Whether Earpiece asks the server for errors. If not, the server publishes its errors. */
   #isAsked = false;
   #said = '';
   #ended: string | undefined;
@@ -119,7 +119,7 @@ export class LanguageServer {
         if (report?.kind === 'full') this.#found.set(path, report.items);
       }
     } else if (performance.now() - this.#publishedAt < QUIET_MS) return undefined;
-    // Some servers publish nothing for a document that is not part of the project.
+    // Some servers publish nothing for a document outside of their project. After 30 s, such a document counts as free of errors.
     for (const [path, { openedAt }] of this.#documents)
       if (!this.#found.has(path) && performance.now() - openedAt > ANSWERS_WITHIN_MS) this.#found.set(path, []);
     const errors = (all: readonly Diagnostic[]): readonly Diagnostic[] => all.filter(({ severity = 1 }) => severity === 1);

@@ -17,15 +17,16 @@ const EVERY_MS = 1_000;
 const MAX_FILES = 200;
 const MAX_BYTES = 1_048_576;
 const MAX_ERRORS = 50;
-/** The longest time from a change to the event that reports it. */
+/** The longest time from a change of a file to the watcher's report of the change. */
 const HINT_MS = 2_000;
 
 type LspWhat = Extract<What, { kind: 'lsp' }>;
-/** How often a file had each error in the last commit, read when the file first changes. */
+/** How often a file had each error in the last commit. The errors are counted when the file first changes. */
 type Before = Readonly<Record<string, number>>;
 /**
- * The memory of a follower. `files` has the errors before the change, by path. `at` is the time of the last known change, in
- * epoch ms. If a file is newer when a process starts, the file changed while no process watched the folder.
+ * The memory of a follower. `files` has the errors that each changed file had in the last commit, by path. `at` is the time of
+ * the last known change, in epoch ms. If a file is newer when a process starts, the file changed while no process watched the
+ * folder.
  */
 export type Memory = { readonly at: number; readonly files: Readonly<Record<string, Before>> };
 

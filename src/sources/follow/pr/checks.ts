@@ -135,7 +135,6 @@ async function standingOf(
   const inStep = step === undefined ? '' : ` in step ${JSON.stringify(step)}`;
   const why = says ?? check.title;
   return {
-    // Several checks may have the same name, such as those of two workflows.
     key: `check:${check.id}`,
     fingerprint: check.id,
     type: 'pr.check_failed',

@@ -40,9 +40,10 @@ export async function get(place: GhPlace, path: string, etag?: string): Promise<
     });
   const wait = limited(status, headers, body);
   if (wait !== undefined)
-    throw new CannotLook(`GitHub's rate limit is used up${wait.until === undefined ? '' : ` until ${wait.until} UTC`}`, {
-      againMs: wait.ms,
-    });
+    throw new CannotLook(
+      `GitHub's rate limit is exceeded${wait.until === undefined ? '' : `; the next request is at ${wait.until} UTC`}`,
+      { againMs: wait.ms },
+    );
   if (status >= 500) throw new CannotLook(`GitHub answers HTTP ${status}`);
   return { kind: 'refused', status, body };
 }
@@ -94,7 +95,7 @@ export function gh({ env = process.env, signal }: Omit<GhPlace, 'host'>, args: r
   const child = spawn('gh', [...args], {
     ...defined({ cwd }),
     env: { ...env, ...QUIET },
-    // In a separate session, `gh` cannot ask for a password.
+    // In a separate session of the operating system, `gh` has no terminal on which to ask for a password.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -120,7 +121,7 @@ export function gh({ env = process.env, signal }: Omit<GhPlace, 'host'>, args: r
   child.stdout.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     out.push(chunk);
-    // The end of a log says why a job failed, so the middle is dropped.
+    // The beginning has the HTTP headers, and the end of a log says why a job failed, so the middle is dropped.
     while (bytes > MAX_BYTES && out.length > 1) bytes -= (out.splice(1, 1)[0] as Buffer).length;
   });
   child.stderr.on('data', (chunk: Buffer) => (errors = `${errors}${chunk.toString('utf8')}`.slice(-4_096)));

@@ -14,7 +14,8 @@ export type Page<T> = {
 
 const PER_PAGE = 100;
 /**
- * The maximum number of pages of a list. GitHub lists the oldest reviews and comments first, so the newest are on the last page.
+ * The maximum number of pages of a list that are read. GitHub lists the oldest reviews and comments first, so a lower limit could
+ * miss the newest.
  */
 const MAX_PAGES = 20;
 

@@ -71,7 +71,7 @@ const chunksOf = (bundle: Record<string, object>): Chunk[] =>
 
 /**
  * Escapes all characters beyond ASCII. A single character beyond Latin-1 makes V8 store the whole source with two bytes per
- * character, which takes twice the memory and is slower to read.
+ * character. Such a source takes twice the memory and is slower to read.
  */
 const oneByte = {
   name: 'one-byte',
@@ -178,7 +178,7 @@ const thread: UserConfig = {
 
 /**
  * `src/bus/templates/thread.ts` starts this file by its path, from the same folder or the folder above. A process that runs
- * during an upgrade of Earpiece starts the new file, so these files have stable names and need no other file of Earpiece.
+ * during an upgrade of Earpiece starts the new file. So these files have stable names and need no other file of Earpiece.
  */
 const templates: UserConfig = {
   ...both,

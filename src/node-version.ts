@@ -1,6 +1,6 @@
 /**
- * Checks the version of Node. Every entry point of the package imports this file first, so that an older Node prints one clear
- * line instead of a syntax or module error. So this file must run on older versions of Node.
+ * Checks the version of Node. Every entry point of the package imports this file first. An older Node then prints one clear line
+ * instead of a syntax or module error. So this file must run on older versions of Node.
  */
 // In a browser, there is no version of Node to check.
 const node = typeof process === 'undefined' || !process.versions ? undefined : process.versions.node;

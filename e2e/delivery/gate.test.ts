@@ -167,7 +167,7 @@ describe('the gate', () => {
 
     // In signal mode, the refusal shows no message, so a later call does not prove that the model has read the interrupt.
     expect((await gateway.call('echo', { text: 'refused' })).isError).toBe(true);
-    // The wait is part of the test: outside of signal mode, a call this long after a refusal proves that the model has read the
+    // The wait is part of the test. Outside of signal mode, a call this long after a refusal proves that the model has read the
     // interrupt.
     await passing(ASKED_AGAIN_MS + 200);
     expect((await gateway.call('echo', { text: 'refused again' })).isError).toBe(true);
@@ -186,7 +186,7 @@ describe('the gate', () => {
     await stage.run(['send', '--to', 'shop/coder', '--action', 'pause', 'wait'], { env: { EARPIECE_ADDRESS: '' } });
     expect((await gateway.call('echo', { text: 'second' })).isError).toBe(true);
     await gateway.request('release', {});
-    expect(textOf(await first)).toContain('This is a pause: no tool runs until a person lifts it');
+    expect(textOf(await first)).toContain('A pause holds: no tool runs until a person lifts it');
   });
 
   it('signal mode with interrupt = "after" says that the call was made and its result is withheld', async () => {

@@ -44,8 +44,8 @@ export function withView(output: ModelOutput, view: string, parts: boolean): Mod
 }
 
 /**
- * Returns the error with the view after the error's message, because the SDK sends the message to the model; undefined if the
- * error is neither a text nor an `Error`.
+ * Returns the error with the view after the error's message, because the SDK sends the message to the model. Returns undefined if
+ * the error is neither a text nor an `Error`.
  */
 export function errorWithView(error: unknown, view: string): unknown {
   if (typeof error === 'string') return behind(error, view);

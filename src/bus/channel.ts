@@ -108,8 +108,8 @@ export class Channel implements Holder {
       const known = key === undefined ? undefined : this.#keys.get(key);
       if (key !== undefined && known !== undefined && now.tick - known.leadTick < this.#deps.foldMs)
         return this.#wait(known, key, event);
-      // A later event of a recently queued key needs no room in the list, because the event is folded into the key's
-      // notification, or supersedes this notification.
+      // A later event of a recently queued key needs no room in the list. The event is folded into the key's notification, or
+      // supersedes this notification.
       const behindOthers = key !== undefined && this.#storm?.details.has(key);
       if (behindOthers || (known === undefined && !this.#mayQueue(event))) return this.#count(event, key, now.tick);
     }

@@ -22,7 +22,7 @@ export const codePoint = (sign: string): string => `U+${hexOf(sign).toUpperCase(
 const IN_NAMES = new RegExp(`(?! )[${HIDDEN}${MARKS}|]|(?<= )·|·(?= )|(?<= ) +`, 'gu');
 
 /**
- * Makes a name safe for a row: each character that a reader cannot see, or could take for a mark of the row, is spelled out
+ * Makes a name safe for a row. Each character that a reader cannot see, or could take for a mark of the row, is spelled out
  * (`\u{a0}`). Single spaces inside the name stay.
  */
 export const spelledOut = (name: string): string =>

@@ -21,9 +21,9 @@ const ROW_CHARS = 40;
 
 /**
  * Groups the items that share a line. Items that were sent as one line stay together. Other items may share a line if they have
- * the same audience and level, and one subscriber and template, or one key (without `supersede`) and kind. Within the source's
- * window, items without a key may share a line too. These items must have one kind and not be critical, or must be warnings of
- * one source.
+ * the same audience and level. These items must also have one subscriber and template, or one key (without `supersede`) and kind.
+ * Within the source's window, items without a key may share a line too. Items without a key must have one kind and not be
+ * critical, or must be warnings of one source.
  */
 export function coalesce(due: readonly Item[], policy: Policy): Item[][] {
   const groups: Item[][] = [];
@@ -133,7 +133,7 @@ const sizeOf = (group: readonly Item[]): number =>
 
 /**
  * Whether the item may share the line of `first`. A line that was rendered gets no further item. All items of a line have one
- * audience: after a release, another conversation may take an item for `ANYONE`, with the text of the whole line. A line names
+ * audience. After a release, another conversation may take an item for `ANYONE`, with the text of the whole line. A line names
  * one agent, so the words of an agent share no line with other texts.
  */
 const mayShare = (first: Item, item: Item): boolean =>

@@ -38,8 +38,8 @@ export const hasOneOf = (points: readonly ContactPoint[], some: readonly Contact
   points.length === 0 || some.some((point) => points.includes(point));
 
 /**
- * Whether the notification was queued for a later time or turn. A newer state replaces such a state at once. It replaces any other
- * state only when the newer state is due, so that the older state is not lost if the newer state ends before its time.
+ * Whether the notification was queued for a later time or turn. A newer state replaces such a state at once. Any other state is
+ * replaced only when the newer state is due. Otherwise, the older state would be lost if the newer state ends before its time.
  */
 export const isScheduled = (notification: Notification): boolean => {
   const { deliver, level } = notification;

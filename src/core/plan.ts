@@ -88,9 +88,9 @@ export type Grouped = {
 };
 
 /**
- * The notifications that the carrier summarizes: notifications without room in the carrier or in a line, and notifications that a
- * line counts and does not show. `ids` has both kinds, and all of these notifications close as summarized. `bySource` counts only
- * the notifications without room, for each source and level. One line shows these counts.
+ * The notifications that the carrier summarizes. `ids` has the notifications without room in the carrier or in a line, and those
+ * that a line counts and does not show. All of these notifications close as summarized. `bySource` counts only the notifications
+ * without room, for each source and level. One line shows these counts.
  */
 export type Rest = {
   readonly ids: readonly NotificationId[];

@@ -69,8 +69,8 @@ export interface Store {
   items(log: LogKey, query: ItemQuery, options?: Wait): Promise<readonly Item[]>;
 
   /**
-   * True if the store knows at once that nothing is open or offered for the conversation, no gate is up, and the conversation has
-   * not ended. False proves nothing. Callers ask before each tool call. Must not throw.
+   * Whether the store knows at once that the conversation is quiet. In a quiet conversation, nothing is open or offered, no gate
+   * is up, and the conversation has not ended. False proves nothing. Callers ask before each tool call. Must not throw.
    */
   quiet?(log: LogKey, conversation: ConversationId): boolean;
 
@@ -123,8 +123,8 @@ export interface Store {
 
   /**
    * Removes old data. A replay of the remaining records gives the remaining items. `before` is epoch ms. The call removes:
-   * - notifications whose items were all closed before that time and hold no gate up, together with the notifications that were
-   *   folded into them, and the housekeeping records about them (`isPast`, `removable`)
+   * - notifications whose items were all closed before that time and hold no gate up (`isPast`). The call also removes the
+   *   notifications that were folded into them, and the housekeeping records about them (`removable`)
    * - housekeeping records that changed no item, such as a `fan_out` together with its `fan_out_done` (`removableLoose`)
    * - withheld results whose `until` has passed by `now()`
    * - presence that ended before that time, unless an open item waits for that conversation
@@ -138,8 +138,8 @@ export interface Store {
   /**
    * Removes records that concern no item and changes `swaps`, in one step. This method is for code that keeps other data than
    * notifications in the log. Rejects with `bad_argument` for records that name an item or a carrier, and for the types that
-   * `prune` removes (`mustConcernNoItem`). Returns false and changes nothing if a setting does not have the expected value, or if
-   * one of the records is the newest in the store. Unknown positions are ignored.
+   * `prune` removes (`mustConcernNoItem`). Returns false if a setting does not have the expected value, or if one of the records
+   * is the newest in the store. The call then changes nothing. Unknown positions are ignored.
    */
   forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean>;
 

@@ -76,8 +76,8 @@ const isUpper = (code: number): boolean => code >= 65 && code <= 90;
 const startsWord = (text: string, at: number): boolean => isUpper(text.charCodeAt(at)) && !isUpper(text.charCodeAt(at - 1));
 
 /**
- * Estimates the tokens of a word: 1 for up to 10 letters, as for most common words, and 1 more for each 4 further letters
- * (rounded up).
+ * Estimates the tokens of a word. A word of up to 10 letters counts 1, as most common words do. Each 4 further letters count 1
+ * more (rounded up).
  */
 const wordTokens = (letters: number): number => (letters <= 10 ? 1 : 1 + Math.ceil((letters - 10) / 4));
 

@@ -113,7 +113,7 @@ export class Inbox implements Logs, AsyncDisposable {
   /**
    * Queues a notification durably: when the promise resolves, the store has the notification. With `project/*`, every
    * conversation that is active in the project and may take the notification gets a copy. Only the bus passes `subscribed`.
-   * Throws `bad_notification`, `bad_address`, `conflict` for an id of another sender, `not_trusted` for an action or a person's
+   * Throws: `bad_notification`, `bad_address`, `conflict` for an id of another sender, `not_trusted` for an action or a person's
    * name in an agent's command, or `nobody_there` for a fan-out without any effect.
    */
   queue(to: string | Address, input: NotificationInput, subscribed?: Subscribed): Promise<Queued> {

@@ -266,8 +266,8 @@ export class Earpiece implements AsyncDisposable {
   }
 
   /**
-   * Closes expired notifications, releases leases that have ended or whose owner is dead, finishes interrupted sends to a project,
-   * and prunes at most once a day. Call this method about once a minute in a long-lived process.
+   * Closes expired notifications, releases leases that have ended or whose owner is dead, and finishes interrupted sends to a
+   * project. Prunes at most once a day. Call this method about once a minute in a long-lived process.
    */
   async sweep(): Promise<void> {
     await this.#inbox.sweep();

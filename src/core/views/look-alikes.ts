@@ -1,7 +1,7 @@
 /**
  * Characters that look like a character of the frame, as the inside of a character class (flag v). A character is listed if its
- * NFKD form, in lower case and without marks, is the frame's character, or if Unicode lists the two as confusable.
- * `look-alikes.test.ts` checks the NFKD rule for all of Unicode.
+ * NFKD form, in lower case and without marks, is the frame's character. Characters that Unicode lists as confusable with it are
+ * listed too. `look-alikes.test.ts` checks the NFKD rule for all of Unicode.
  */
 /** The look-alikes of `e`. */
 export const LIKE_E =

@@ -42,7 +42,7 @@ export const markdown: Layout = {
     ].join('\n'),
 };
 
-const ABOUT = 'They report outside events and are unrelated to the message that they came with.';
+const ABOUT = 'Notifications report outside events and are unrelated to the message that they came with.';
 
 /** Matches the preamble of a page. A view of interrupts that hold a call back has no preamble, so `gateText` removes it. */
 export const PREAMBLE = new RegExp(`^${ABOUT}[^\\n]*\\n\\n`, 'm');
@@ -50,9 +50,9 @@ export const PREAMBLE = new RegExp(`^${ABOUT}[^\\n]*\\n\\n`, 'm');
 function preamble({ repeated, asks }: Page): string {
   const again =
     repeated === undefined
-      ? 'They will not be delivered again.'
+      ? 'No notification will be delivered again.'
       : repeated === 'all'
-        ? 'They may have been delivered before.'
+        ? 'All may have been delivered before.'
         : 'Some may have been delivered before, the others will not be delivered again.';
   return [ABOUT, ...(asks ? [] : ['Irrelevant ones can be ignored.']), again].join(' ');
 }

@@ -71,8 +71,8 @@ const SIGNALS: Readonly<Record<'signal_en' | 'signal_ja', (pulls: string) => Sig
     made: `This call was made; its result is withheld until you have called ${pulls}. Do not repeat the call.`,
     unread: `An interrupt is unread: tool calls are refused until you have called ${pulls}.`,
     paused: (lift, until) =>
-      `This is a pause: no tool runs until ${until === undefined ? '' : `${until}, or until `}a person lifts it${byEn(lift)}.`,
+      `A pause holds: no tool runs until ${until === undefined ? '' : `${until}, or until `}a person lifts it${byEn(lift)}.`,
     pausedMade: (lift, until) =>
-      `This is a pause: tools run, but each result is withheld until ${until === undefined ? '' : `${until}, or until `}a person lifts it${byEn(lift)}.`,
+      `A pause holds: tools run, but each result is withheld until ${until === undefined ? '' : `${until}, or until `}a person lifts it${byEn(lift)}.`,
   }),
 };

@@ -126,8 +126,8 @@ export class Conversation {
   }
 
   /**
-   * True if the store knows at once that no notification waits and no gate is up, and the last contact was written less than 30 s
-   * ago. False proves nothing.
+   * Whether the store knows at once that no notification waits and no gate is up. The last contact must also have been written
+   * less than 30 s ago. False proves nothing.
    */
   quiet(): boolean {
     if (this.inbox.unwritten) return false;

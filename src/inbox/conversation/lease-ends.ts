@@ -10,9 +10,9 @@ const LONGEST_MS = 30_000;
 const WATCHED = 1_000;
 
 /**
- * Decides when a lease has ended. The lease's end was computed from its owner's clock, which may be wrong. If the end is more
- * than 30 s ahead or more than a day ago, the lease ends 30 s after this process first sees the lease. `mayLive`: the owner is
- * another process, and not known to be dead. For any other owner, such a lease ends at once.
+ * Decides when a lease has ended. The lease's end was computed from its owner's clock, which may be wrong. An end more than 30 s
+ * ahead or more than a day ago counts as wrong. The lease then ends 30 s after this process first sees the lease. `mayLive`: the
+ * owner is another process, and not known to be dead. For any other owner, such a lease ends at once.
  */
 export class LeaseEnds {
   readonly #seen = new Map<CarrierId, number>();

@@ -40,7 +40,7 @@ export async function overtaken(
 }
 
 /**
- * Returns the items that are out of date: a carrier of their conversation has shown a newer item of the same key, or has counted
+ * Returns the items that are out of date. A carrier of their conversation has shown a newer item of the same key, or has counted
  * the newer item in a summary.
  */
 export async function replacedSince(store: Store, log: LogKey, items: readonly Item[]): Promise<ReadonlySet<Item>> {
@@ -73,8 +73,8 @@ export async function supersededOf(
 }
 
 /**
- * Whether the item replaces an older state that is due: a carrier has shown the item, or the plan at this contact point
- * would take the item now. An item that only waits may end before its time. The agent would then read neither state.
+ * Whether the item replaces an older state that is due. For that, a carrier must have shown the item, or the plan at this contact
+ * point would take the item now. An item that only waits may end before its time. The agent would then read neither state.
  */
 export const isNews = (item: Item, { at, facts, policy, now }: News): boolean =>
   item.state === 'open'

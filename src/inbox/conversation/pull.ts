@@ -146,9 +146,9 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
 }
 
 /**
- * Returns the open and the unread items that a pull may show, and the closings that the plan decides.
- * `planned`: all items of the plan. The plan also decides about the unread items that were only counted in a summary, because
- * such an item may have expired or have a newer state since.
+ * Returns the open and the unread items that a pull may show, and the closings that the plan decides. `planned`: all items of the
+ * plan. The plan also decides about the unread items that were only counted in a summary. Such an item may have expired or have a
+ * newer state since.
  */
 async function pullable(
   parts: Parts,

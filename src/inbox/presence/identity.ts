@@ -11,8 +11,8 @@
  * If none of these facts is known, the conversation is `#main`, which all such processes of the agent share.
  *
  * The host process is the nearest known host among the ancestors. If only the client's name identifies the host, the host process
- * is the nearest ancestor that is neither a shell nor a launcher such as `npx`. Such a process can be bound to a conversation,
- * but does not identify a conversation by itself.
+ * is the nearest ancestor other than a shell or a launcher such as `npx`. Such a process can be bound to a conversation, but does
+ * not identify a conversation by itself.
  */
 import { conversationId, logKey, MAIN, nameFrom, parseAddress, type ConversationId, type LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';

@@ -145,7 +145,7 @@ async function passOn(
 }
 
 /**
- * Finds unread copies that the heir does not need: the heir has its own copy, or the notification has reached a conversation that
+ * Finds unread copies that the heir does not need. The heir has its own copy, or the notification has reached a conversation that
  * the heir continues. Each conversation has its own copy of a notification to the whole project.
  */
 async function unneededCopies(

@@ -206,7 +206,7 @@ it('if refusals cannot be written, a pause still refuses calls, and a critical n
   other.exec('BEGIN IMMEDIATE');
   const batch = await Promise.all(['a', 'b', 'c'].map(call));
   expect(batch).toEqual([true, true, true]);
-  // A call a second later proves that the agent has read the interrupt, so a critical notification does not block an agent for
+  // A call a second later proves that the agent has read the interrupt. So a critical notification does not block an agent for
   // the whole outage.
   await sleep(ASKED_AGAIN_MS + 200);
   expect(await call('d')).toBe(false);

@@ -1,6 +1,6 @@
 /**
- * Prints the agents that a program in a separate PID namespace finds, with the same database and host name as the agents
- * outside of the namespace.
+ * Prints the agents that a program in a separate PID namespace finds. The program has the same database and host name as the
+ * agents outside of the namespace.
  */
 import { openEarpiece } from '../../src/library/index.ts';
 import { isAlive, systemProcesses, type Process } from '../../src/inbox/index.ts';

@@ -14,8 +14,8 @@ export class ClientProcess {
   }
 
   /**
-   * Whether the client has died. The kernel closes the pipes of a killed process some microseconds before its children get another
-   * parent, so this method checks for up to 20 ms.
+   * Whether the client has died. The kernel closes the pipes of a killed process some microseconds before its children get
+   * another parent. So this method checks for up to 20 ms.
    */
   hasJustDied(): boolean {
     const waiting = new Int32Array(new SharedArrayBuffer(4));

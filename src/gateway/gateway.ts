@@ -64,7 +64,7 @@ export type Closed = { readonly reason: 'client_ended' | 'upstream_failed' | 'cl
 
 /**
  * How long a server may continue after its client disconnects during an open request. The time is short, because some clients
- * kill the gateway after 2 or 3 s, and then nothing ends a server that ignores the end of its stdin.
+ * kill the gateway after 2 or 3 s. Then nothing ends a server that ignores the end of its stdin.
  */
 const BUSY_GRACE_MS = 1_200;
 

@@ -98,7 +98,7 @@ export class ToolCalls {
 
   /**
    * Handles a call without an id. A server may run such a call. While the gate is up, or before the client has identified itself,
-   * the gateway drops the call, because a call without an id gets no answer.
+   * the gateway drops the call. A call without an id gets no answer.
    */
   withoutId(frame: Note, client: Connection | undefined): void {
     const { report, rider, server, toServer } = this.#options;

@@ -61,8 +61,8 @@ export function throughGate(
 const STORE_WITHIN_MS = 250;
 
 /**
- * Whether the gateway's report of an outage may be lost. The report may be lost if the call reached its server at least
- * `STORE_WITHIN_MS` after its start, and the host had already ended without an answer.
+ * Whether the gateway's report of an outage may be lost. For that, the call must have reached its server at least
+ * `STORE_WITHIN_MS` after its start. The host must have ended before, without an answer.
  */
 const isUnreported = ({ sentAt, reachedAt = 0, receivedAt }: Call, reading: Reading, storm: History['storm']): boolean =>
   receivedAt === undefined && reachedAt - sentAt >= STORE_WITHIN_MS && endOf(reading, storm) <= reachedAt;

@@ -65,8 +65,8 @@ function isFor(
 
 /**
  * Whether another answer may have contained notifications at the time of the pull. Another answer may contain notifications if
- * another request of the agent was in flight or had just ended without an answer, or if a gateway had just reported an
- * unreachable store.
+ * another request of the agent was in flight, or had just ended without an answer. The same applies if a gateway had just
+ * reported an unreachable store.
  */
 function isBusy(pull: Shown, readings: readonly Reading[], storm: History['storm']): boolean {
   return readings.some((reading) => {

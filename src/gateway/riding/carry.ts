@@ -67,9 +67,9 @@ export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | 
 }
 
 /**
- * Returns the answer to write. If a text that has left before shows a newer state of a notification in this answer, the delivery
- * is released, and the result is the answer without its text. The caller must write the result at once, so that no other text
- * leaves in between.
+ * Returns the answer to write. A text that has left before may show a newer state of a notification in this answer. The delivery
+ * is then released, and the result is the answer without its text. The caller must write the result at once, so that no other
+ * text leaves in between.
  */
 export function leaving(out: Outgoing): Outgoing {
   const { delivery, without } = out;

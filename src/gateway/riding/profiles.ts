@@ -66,9 +66,9 @@ export const CODEX: Profile = {
 export const QWEN: Profile = { kind: 'blocks', ...UNLIMITED, maxResultChars: 25_000, joined: { breaks: 1 } };
 
 /**
- * opencode 1.18.33 joins the text blocks with an empty line. opencode shows a result of up to 51,200 bytes and 2,000 lines whole,
- * and only the beginning of a longer result. A failing result is shown whole (seen at 60,000). opencode cancels every call 40 ms
- * to 1.6 s after the answer, when the model's step has ended.
+ * The agent opencode 1.18.33 joins the text blocks with an empty line. A result of up to 51,200 bytes and 2,000 lines is shown
+ * whole. Only the beginning of a longer result is shown. A failing result is shown whole (seen at 60,000). The agent cancels
+ * every call 40 ms to 1.6 s after the answer, when the model's step has ended.
  */
 export const OPENCODE: Profile = {
   kind: 'blocks',
@@ -85,10 +85,10 @@ export const UNKNOWN_CLIENT: Profile = EXTEND;
 type Row = { readonly name: string; readonly prefix?: true; readonly profile: Profile };
 
 /**
- * Returns the profile for a client whose model reads the server's instructions. Seen in the raw requests of Claude Code 2.1.330
- * (a message), Codex 0.169 (tool descriptions), Gemini CLI 0.61 and Qwen Code 0.24.4 (user text), and opencode 1.18.33 (a system
- * message). pi's bridge (`pi-mcp`) does not show the instructions. Other clients were not measured, so their frames explain the
- * mark.
+ * Returns the profile for a client whose model reads the server's instructions. Seen in these raw requests: Claude Code 2.1.330
+ * (a message), Codex 0.169 (tool descriptions), Gemini CLI 0.61 and Qwen Code 0.24.4 (user text), opencode 1.18.33 (a system
+ * message). The bridge of pi (`pi-mcp`) does not show the instructions. Other clients were not measured, so their frames explain
+ * the mark.
  */
 const shown = (profile: Profile): Profile => ({ ...profile, showsInstructions: true });
 

@@ -177,7 +177,8 @@ export type Ride =
  * Settles a delivery. The gateway calls exactly one of the two methods. The gateway calls `confirm` after the bytes were written:
  * at the client's next frame that is not a cancel, when the client disconnects regularly, or after 250 ms. The gateway usually
  * calls `release` if the client cancels the call first (see `Settling`). The gateway also calls `release` if the bytes do not fit
- * or do not arrive, or if the text arrives too late and no later result carries the text. Neither method may throw or block.
+ * or do not arrive. The same applies if the text arrives too late and no later result carries the text. Neither method may throw
+ * or block.
  */
 export type Delivery = {
   confirm(): void;

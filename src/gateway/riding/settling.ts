@@ -21,7 +21,7 @@ type Unsettled = {
  *
  * State `writing`, after `begin`: a cancel of the request releases its delivery. State `written`, for `confirmAfterMs`: a cancel
  * of the request releases its delivery. A frame of the client that is not a cancel confirms the delivery, and so does the end of
- * that time. A client that cancels several answers in a row has read these answers, so the cancel of a later answer confirms the
+ * that time. A client that cancels several answers in a row has read these answers. So the cancel of a later answer confirms the
  * delivery of that answer. Each delivery is settled exactly once. A cancel of a settled request is ignored, as MCP allows.
  */
 export class Settling {

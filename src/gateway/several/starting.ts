@@ -8,8 +8,8 @@ import type { Introduction } from './introduction.ts';
 /** How long the client and its calls wait for servers, in milliseconds. */
 export type Patience = {
   /**
-   * How long the answer to server/discover waits for servers. Claude Code 2.1.330 probes with this request, and treats a server
-   * without an answer 3 s after its start as a server of the older generation.
+   * How long the answer to server/discover waits for servers. Claude Code 2.1.330 probes with this request. A server without an
+   * answer 3 s after its start counts there as a server of the older generation.
    */
   readonly probeMs: number;
   /**

@@ -169,7 +169,7 @@ describe('an archive that cannot be written', () => {
     const { code, stderr } = await shell.run(['db', 'prune', '--older', '0s']);
     expect({ code, stderr }).toEqual({
       code: expect.toSatisfy((value: number | null) => value !== null && value > 0),
-      stderr: `earpiece: the archive ${shell.archive} cannot be written (ENOTDIR), so nothing was removed; give yourself write access to the folder, or choose another folder: set archive in earpiece.toml, or pass --archive <folder> to earpiece db prune\n`,
+      stderr: `earpiece: the archive ${shell.archive} cannot be written (ENOTDIR), so nothing was removed; give yourself write access to the folder. Or choose another folder: set archive in earpiece.toml, or pass --archive <folder> to earpiece db prune\n`,
     });
     expect(await shell.log()).toEqual(before);
     expect(await shell.run(['doctor'])).toMatchObject({

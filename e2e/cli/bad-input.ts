@@ -289,7 +289,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...send(),
       stdin: { bytes: long(4_194_305, 'x'), shown: 'more than 4 MB' },
       ...usage(
-        'the message on stdin has more than 4194304 bytes, but at most 1048576 characters are allowed; write the message to a file and send the path',
+        'the message on stdin must be at most 1048576 characters, got more than 4194304 bytes; write the message to a file and send the path',
       ),
     },
     {
@@ -1012,7 +1012,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a truncated database',
       args: ['--db', 'cut.db', 'send', '--to', 'coder', 'x'],
       ...store(
-        'the database {folder}/cut.db has 6000 of 81920 bytes: the file was truncated. Stop the programs that use the database (`fuser {folder}/cut.db`), then move the file away with its -wal and -shm files, and restore a backup if you have one',
+        'the database {folder}/cut.db has 6000 of 81920 bytes: the file was truncated. Stop the programs that use the database (`fuser {folder}/cut.db`), then move the file away with its -wal and -shm files. Restore a backup if you have one',
       ),
     },
     {
@@ -1044,7 +1044,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a database of a newer Earpiece',
       args: ['--db', 'newer.db', 'log'],
       ...store(
-        '{folder}/newer.db was written by a newer version of Earpiece (schema 9; this version knows schema 1): update Earpiece on this machine, or name another file with --db or EARPIECE_DB',
+        '{folder}/newer.db was written by a newer version of Earpiece (schema 9; this version knows schema 1). Update Earpiece on this machine, or name another file with --db or EARPIECE_DB',
       ),
     },
     {
@@ -1194,7 +1194,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a migration to a single word',
       args: ['migrate', '--to', 'nope'],
       ...usage(
-        '--to "nope" is neither a URL nor clearly a file; for a file of this folder write ./nope or nope.db, for a server postgres://… or nats://…',
+        '--to "nope" is neither a URL nor clearly a file. For a file of this folder, write ./nope or nope.db; for a server, write postgres://… or nats://…',
       ),
     },
     {

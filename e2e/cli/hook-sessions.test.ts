@@ -99,7 +99,7 @@ describe('in a command of an agent', { timeout: 120_000 }, () => {
     const { stdout, stderr } = sh(shell, script, { inside: true });
     expect(stdout).toBe('exit 0\n');
     expect(stderr).toMatch(
-      /^earpiece: hook codex: Codex's shared server \(process \d+\) began in a command of the agent ag\/worker, and may not act for shop\/codex#s2; in your own terminal, run: codex app-server daemon restart; the agent continues\n$/,
+      /^earpiece: hook codex: Codex's shared server \(process \d+\) began in a command of the agent ag\/worker, and may not act for shop\/codex#s2\. In your own terminal, run: codex app-server daemon restart; the agent continues\n$/,
     );
     expect(await stateOf(shell, 'shop/codex')).toEqual([['X1', 'queued']]);
   });

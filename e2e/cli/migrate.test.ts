@@ -78,7 +78,7 @@ test('a single word after --to is refused, with both ways to write a file', asyn
   const { code, stderr } = await shell.run(['migrate', '--to', 'nope']);
   expect([code, stderr]).toEqual([
     2,
-    'earpiece: --to "nope" is neither a URL nor clearly a file; for a file of this folder write ./nope or nope.db, for a server postgres://… or nats://…\n',
+    'earpiece: --to "nope" is neither a URL nor clearly a file. For a file of this folder, write ./nope or nope.db; for a server, write postgres://… or nats://…\n',
   ]);
   expect(existsSync(join(shell.folder, 'nope'))).toBe(false);
 });

@@ -113,7 +113,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
         await dialog.getByText(/^The test was sent to shop\/agent-03\./u).waitFor();
         const [sent] = await stage.ear.store.items('shop/agent-03' as never, { kind: 'latest', limit: 1 });
         expect(sent?.notification).toMatchObject({ kind: { source: 'test', name: 'budget.exceeded' }, level: 'info' });
-        expect(sent?.notification.message).toMatch(/^This is a test: nothing happened/u);
+        expect(sent?.notification.message).toMatch(/^Only a test: nothing happened/u);
         await page.goto(`${stage.url}/#/agents/shop/agent-03/main`);
         await page.getByText('test.budget.exceeded').first().waitFor();
         await draw(page, `test-sent-${width}-${colorScheme}`);

@@ -1,6 +1,6 @@
 /**
- * Tests the main story of the console: an agent works, a notification is queued, and a person sees that it waits, is delivered
- * and is read.
+ * Tests the main story of the console. An agent works and a notification is queued. A person sees that the notification waits, is
+ * delivered and is read.
  */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -142,7 +142,7 @@ verifies(
     expect(await why.innerText()).toContain('Nothing was sent yet: no carrier has taken this notification.');
 
     await why.getByRole('button', { name: 'Withdraw' }).click();
-    await why.getByText('The notification is withdrawn. It was never sent.').waitFor();
+    await why.getByText('The notification is withdrawn, and was never sent.').waitFor();
     await staged(page, 'deploy.later').waitFor({ state: 'detached' });
     await why.getByRole('button', { name: 'Queue again' }).click();
     await staged(page, 'deploy.later').waitFor();

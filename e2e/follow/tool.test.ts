@@ -96,7 +96,7 @@ it("a change that a person and an agent both follow is reported once; the agent 
     status = 200;
     await follow({ url });
     // The agent has read the failure, so the agent also reads that the URL works again.
-    await until(async () => (await follow()).includes(`${url} works again: 200 OK; it failed with 503 Service Unavailable`));
+    await until(async () => (await follow()).includes(`${url} works again: 200 OK; before: 503 Service Unavailable`));
   } finally {
     server.close();
   }

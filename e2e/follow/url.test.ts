@@ -37,9 +37,7 @@ it('an answer that is not complete within 10 s, or that breaks off, is a failure
   answer = (response) => response.end('{"status":"ready"}');
   const well = await look(cut.state);
   expect(well).toMatchObject({ standing: [], summary: '200 OK, status is "ready"' });
-  expect(well.news.map(({ message }) => message)).toEqual([
-    `${url} works again: 200 OK; it failed with the connection broke off`,
-  ]);
+  expect(well.news.map(({ message }) => message)).toEqual([`${url} works again: 200 OK; before: the connection broke off`]);
 });
 
 it('if a URL fails and then answers with 304, the new summary does not repeat the failure', async () => {

@@ -306,7 +306,9 @@ describe('agents and conversations', () => {
     proves('server:lifted');
     const resumed = await client.resume('shop/coder#a1');
     expect(resumed.lifted).toMatchObject([{ log: 'shop/coder', conversation: 'a1' }]);
-    expect(resumed.effects).toMatchObject([{ address: 'shop/coder#a1', says: 'the agent continues; it had not read the pause' }]);
+    expect(resumed.effects).toMatchObject([
+      { address: 'shop/coder#a1', says: 'the agent continues, and had not read the pause' },
+    ]);
     const queued = await inbox.open('shop/coder');
     expect(await client.resume('shop/coder#a1')).toEqual({ lifted: [], effects: [] });
     expect(await inbox.open('shop/coder')).toEqual(queued);

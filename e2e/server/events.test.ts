@@ -329,13 +329,11 @@ describe('subscribers', () => {
       level: 'info',
       gate: false,
       subscriber: null,
-      message: expect.stringMatching(
-        /^This is a test: nothing happened.+ tests tried the subscriber "Budget exceeded"/u,
-      ) as string,
+      message: expect.stringMatching(/^Only a test: nothing happened.+ tests tried the subscriber "Budget exceeded"/u) as string,
     });
     expect(await ear.conversation('shop/coder#main').refuse({ on: 'write_file' })).toBeUndefined();
     const { view } = await ear.conversation('shop/coder#main').preview({ at: 'tool_batch_end' });
-    expect(view?.text).toContain('This is a test: nothing happened');
+    expect(view?.text).toContain('Only a test: nothing happened');
   });
 });
 

@@ -1,5 +1,5 @@
 /**
- * Tests commands with an unreadable state folder: each command that needs the folder reports the problem in one line, and makes
+ * Tests commands with an unreadable state folder. Each command that needs the folder reports the problem in one line, and makes
  * no claim about the folder's content.
  */
 import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -246,7 +246,7 @@ describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) =
       if (change !== 'renamed') {
         const { code, stdout } = home.run(['uninstall', agent, '--yes']);
         expect(code).toBe(8);
-        expect(stdout).toContain('the value of API_KEY of the MCP server files is missing; add EARPIECE_KEPT_files__API_5f_KEY');
+        expect(stdout).toContain('the value of API_KEY of the MCP server files is missing. Add EARPIECE_KEPT_files__API_5f_KEY');
         expect([home.read(file), home.has(list)]).toEqual([wrapped, true]);
       }
       rmSync(join(home.home, INSTALLED), { recursive: true, force: true });

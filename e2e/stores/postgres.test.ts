@@ -498,7 +498,7 @@ test('errors name the database, the reason and what to do, and never the passwor
   await expect(openStore(newer)).rejects.toMatchObject({
     code: 'store_refused',
     message: expect.stringContaining(
-      'was written by a newer version of Earpiece (schema 3; this version knows schema 2): update Earpiece on this machine',
+      'was written by a newer version of Earpiece (schema 3; this version knows schema 2). Update Earpiece on this machine',
     ) as string,
   });
   await admin.query("CREATE ROLE guest LOGIN PASSWORD 'guest'");

@@ -85,7 +85,7 @@ const rows: readonly Row[] = [
     given: (path) => new DatabaseSync(path).exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 2001`),
     code: 'store_refused',
     says: (path) =>
-      `${path} was written by a newer version of Earpiece (schema 2; this version knows schema 1): update Earpiece on this machine, or ${NAME_ANOTHER}`,
+      `${path} was written by a newer version of Earpiece (schema 2; this version knows schema 1). Update Earpiece on this machine, or ${NAME_ANOTHER}`,
   },
   {
     name: 'an old SQLite',

@@ -136,7 +136,7 @@ describe('the tools for tasks', () => {
       [{ result: 'success', summary: 7 }, 'summary 7 must be a text'],
       [
         { result: 'success', summary: 'x', task: 't1' },
-        'report_completed has no argument "task"; it takes result, summary, task_id and session_token',
+        'report_completed has no argument "task"; valid arguments: result, summary, task_id and session_token',
       ],
       [
         { result: 'success', summary: 'x', task_id: 't9' },
@@ -145,7 +145,7 @@ describe('the tools for tasks', () => {
     ] as const)
       expect(await agent.does('report_completed', args)).toEqual({ refused });
     expect(await agent.does('get_next_action', { wait: '5' })).toEqual({
-      refused: 'get_next_action has no argument "wait"; it takes session_token',
+      refused: 'get_next_action has no argument "wait"; valid arguments: session_token',
     });
     expect(await office.ear.store.head()).toBe(head);
   });

@@ -104,7 +104,7 @@ export function testNotification(subscriber: Subscriber, { kind, words }: Previe
   return {
     kind: `${TEST_SOURCE}.${kind.length <= LIMITS.nameChars ? kind : 'notification'}`,
     level: 'info',
-    message: `This is a test: nothing happened, and there is nothing to do. ${by.replace(/^a /u, 'A ')} tried the subscriber "${subscriber.name}", which would say:\n${words}`,
+    message: `Only a test: nothing happened, and there is nothing to do. ${by.replace(/^a /u, 'A ')} tried the subscriber "${subscriber.name}", which would say:\n${words}`,
     deliver: deliver === 'now' ? 'next' : deliver,
     ttlMs: TEST_TTL_MS,
   };

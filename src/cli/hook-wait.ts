@@ -50,7 +50,7 @@ export async function wait(words: readonly string[], env: Env): Promise<void> {
     if (input['source'] === 'compact') return;
     if (env['EARPIECE_HANDLE'] && !(await isInCommand(host))) {
       process.stderr.write(
-        `earpiece: hook --wait: process ${host.pid} (CLAUDE_PID) does not run in the command that runs this hook, so the hook does not wait; everything else keeps working\n`,
+        `earpiece: hook --wait: process ${host.pid} (CLAUDE_PID) does not run in the command that runs this hook, so the hook does not wait. Everything else keeps working\n`,
       );
       return;
     }

@@ -158,7 +158,7 @@ function notesWork({ events }: HookHost, inside: InsideAgent | undefined, beganA
 
 /**
  * Returns the database whose quiet marks stay valid after this call. If a hook before a tool may replace the MCP server, no marks
- * stay, because the server may have ended without a change of the database.
+ * stay. The server may have ended without a change of the database.
  */
 const marksStayFor = ({ events }: HookHost, { caller }: HookCall, { db }: HookOptions): string | undefined =>
   Object.values(events).some(({ standsIn }) => standsIn)

@@ -51,7 +51,7 @@ function refusal(address: string, line: readonly Process[], inside: InsideAgent)
   if (server === undefined) return notAPerson(`to act for ${address}, which is not a session of this command`, inside);
   return new EarpieceError(
     'not_trusted',
-    `Codex's shared server (process ${server.pid}) began in a command of the agent${inside.log === '' ? '' : ` ${inside.log}`}, and may not act for ${address}; in your own terminal, run: codex app-server daemon restart`,
+    `Codex's shared server (process ${server.pid}) began in a command of the agent${inside.log === '' ? '' : ` ${inside.log}`}, and may not act for ${address}. In your own terminal, run: codex app-server daemon restart`,
   );
 }
 

@@ -1,6 +1,6 @@
 /**
- * Decides for whom a command reads or asks for notifications: for the agent of this shell, otherwise for a person, who reads the
- * notifications of agents.
+ * Decides for whom a command reads or asks for notifications. The reader is the agent of this shell. Otherwise, the reader is a
+ * person, who reads the notifications of agents.
  */
 import { parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';

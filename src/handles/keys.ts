@@ -57,6 +57,6 @@ export function keyBytes(name: string): string {
   const meant = didYouMean(key, [...Object.keys(NAMED), 'ctrl-c', 'ctrl-d', 'ctrl-z']);
   throw new EarpieceError(
     'bad_argument',
-    `no key is called ${JSON.stringify(name)}${meant === undefined ? '.' : `; did you mean ${meant}?`} Valid keys are single characters and names such as enter, tab, esc, up, down, left, right, home, page-up, backspace, delete, f1, ctrl-c and alt-b`,
+    `no key is called ${JSON.stringify(name)}${meant === undefined ? '.' : `; did you mean ${meant}?`} Valid keys are single characters and names: enter, tab, esc, up, down, left, right, home, page-up, backspace, delete, f1, ctrl-c, alt-b and others`,
   );
 }

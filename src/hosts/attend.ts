@@ -182,8 +182,8 @@ async function isThere(conversation: Conversation, caller: Caller): Promise<void
 }
 
 /**
- * Whether the caller's process belongs to another session, and this session was in a different process before. This happens when
- * Codex's shared server finishes a turn of a closed terminal: the turn then seems to come from the only other terminal.
+ * Whether the caller's process belongs to another session, and this session was in a different process before. For example,
+ * Codex's shared server finishes a turn of a closed terminal. The turn then seems to come from the only other terminal.
  */
 async function isElsewhere({ inbox, log, id }: Conversation, known: Presence, { process }: Caller): Promise<boolean> {
   if (process === undefined || known.process === undefined || isSame(known.process, process)) return false;

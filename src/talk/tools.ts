@@ -118,7 +118,7 @@ function argumentsOf({ tool, args }: TalkCall, also: readonly string[]) {
       const near = didYouMean(key, known);
       throw new EarpieceError(
         'bad_argument',
-        `${tool} has no argument ${JSON.stringify(key.slice(0, 80))}${near === undefined ? `; it takes ${known.join(', ') || 'none'}` : `; did you mean ${near}?`}`,
+        `${tool} has no argument ${JSON.stringify(key.slice(0, 80))}${near === undefined ? `; valid arguments: ${known.join(', ') || 'none'}` : `; did you mean ${near}?`}`,
       );
     }
   const optional = (name: string): string | undefined => {

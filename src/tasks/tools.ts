@@ -175,7 +175,7 @@ function textsOf(
     if (!known.includes(key))
       throw new EarpieceError(
         'bad_argument',
-        `${nameOf(tool)} has no argument ${JSON.stringify(key)}; it takes ${known.length === 0 ? 'none' : known.join(', ').replace(/, ([^,]*)$/u, ' and $1')}`,
+        `${nameOf(tool)} has no argument ${JSON.stringify(key)}; valid arguments: ${known.length === 0 ? 'none' : known.join(', ').replace(/, ([^,]*)$/u, ' and $1')}`,
       );
     if (typeof value !== 'string') throw new EarpieceError('bad_argument', `${key} ${JSON.stringify(value)} must be a text`);
   }

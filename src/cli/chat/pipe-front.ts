@@ -1,7 +1,7 @@
 /**
  * Runs a conversation without a terminal. Each line of stdin is a message or a slash command. The conversation is written to
- * stdout as plain text, and problems to stderr. The conversation ends when stdin and the last turn have ended, at `/quit`, at a
- * signal (Ctrl+C only between turns), or when stdout has no reader.
+ * stdout as plain text, and problems to stderr. The conversation ends when stdin and the last turn have ended, at `/quit`, or
+ * when stdout has no reader. A signal also ends the conversation (Ctrl+C only between turns).
  */
 import { createInterface, type Interface } from 'node:readline';
 import type { AgentEvent, TurnResult } from '../../agent/index.ts';

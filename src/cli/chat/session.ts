@@ -346,7 +346,7 @@ function ofAgent(upstream: Upstream, { target }: ServerConfig, address: string, 
 function defaultSystem(withTools: boolean): string {
   if (!withTools) return 'You talk with a person in a terminal. Answer in plain text, without Markdown tables.';
   return [
-    `You work for a person, through your tools, in the folder ${process.cwd()} (${process.platform}). They read you in a terminal: plain text, briefly.`,
+    `You work for a person, through your tools, in the folder ${process.cwd()} (${process.platform}). The person reads you in a terminal: plain text, briefly.`,
     'Run long work in the background and continue with other work: you are notified when it ends. Never poll.',
     'The last message of your turn is your answer to them.',
   ].join('\n');

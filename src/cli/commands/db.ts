@@ -49,7 +49,7 @@ export function db(group: CommandLine, answer: Answer): void {
         if (!(await ear.witnesses.mayRemove()))
           throw new EarpieceError(
             'store_refused',
-            `nothing was pruned: the clock of this process shows ${new Date(ear.store.now()).toISOString()}, and no other process that uses this database has that time; set the clock, then try again`,
+            `nothing was pruned: the clock of this process shows ${new Date(ear.store.now()).toISOString()}, and no other process that uses this database has that time. Set the clock, then try again`,
           );
         const pruned = await ear.prune(older);
         const bytes = await compacted(ear.store);

@@ -45,9 +45,10 @@ export function forget(command: CommandLine, answer: Answer): void {
         }
         if (options.yes !== true) {
           print(
-            `This erases ${nameOf(log)}: ${count(what.open, 'open notification')}, ${count(what.conversations, 'conversation')}, ${count(what.tokens.length, 'token')}, and all records of the agent.`,
+            `The command erases ${nameOf(log)}: ${count(what.open, 'open notification')}, ${count(what.conversations, 'conversation')}, ${count(what.tokens.length, 'token')}, and all records of the agent.`,
           );
-          if (!(await agreed("This cannot be undone. Erase this agent's data? [y/N] "))) return print('nothing was erased');
+          if (!(await agreed("The command cannot be undone. Erase this agent's data? [y/N] ")))
+            return print('nothing was erased');
         }
         const { readable, ...erased } = await erase(ear, log, what.tokens);
         const archived = await removeFromArchive(ear, log);

@@ -59,7 +59,7 @@ function checkTarget(wanted: string | undefined): void {
   const word = JSON.stringify(wanted.slice(0, 80));
   throw new EarpieceError(
     'bad_argument',
-    `--to ${word} is neither a URL nor clearly a file; for a file of this folder write ./${wanted.slice(0, 80)} or ${wanted.slice(0, 80)}.db, for a server postgres://… or nats://…`,
+    `--to ${word} is neither a URL nor clearly a file. For a file of this folder, write ./${wanted.slice(0, 80)} or ${wanted.slice(0, 80)}.db; for a server, write postgres://… or nats://…`,
   );
 }
 

@@ -249,7 +249,7 @@ async function fromStdin(): Promise<string> {
     if (bytes > LIMITS.messageChars * 4)
       throw new EarpieceError(
         'bad_notification',
-        `the message on stdin has more than ${LIMITS.messageChars * 4} bytes, but at most ${LIMITS.messageChars} characters are allowed; write the message to a file and send the path`,
+        `the message on stdin must be at most ${LIMITS.messageChars} characters, got more than ${LIMITS.messageChars * 4} bytes; write the message to a file and send the path`,
       );
     chunks.push(chunk);
   }

@@ -21,7 +21,7 @@ export async function runPurge(options: SetupOptions): Promise<number> {
   const { going, stays } = whatGoes(options);
   const json = options.json === true;
   if (!json) {
-    print('This removes the entries of Earpiece from the settings of every coding agent, and these files:\n');
+    print('The command removes the entries of Earpiece from the settings of every coding agent, and these files:\n');
     for (const { what, path, bytes } of going) print(`  ${plain(path)}  ${paint('dim', `${what}, ${kilobytes(bytes)}`)}`);
     if (going.length === 0) print('  none');
     for (const line of stays) print(`\n${plain(line)}`);
@@ -32,7 +32,7 @@ export async function runPurge(options: SetupOptions): Promise<number> {
       complain(nobodyToAsk('nothing was removed', 'remove Earpiece'));
       return EXIT.usage.code;
     }
-    if (!(await agreed('This cannot be undone. Remove all of this? [y/N] '))) {
+    if (!(await agreed('The command cannot be undone. Remove all of this? [y/N] '))) {
       print('nothing was removed');
       return EXIT.ok.code;
     }

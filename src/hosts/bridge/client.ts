@@ -2,8 +2,8 @@
  * Connects a plugin to its bridge. This code runs inside the agent, on Node or Bun. No failure of the bridge stops the agent. If
  * no answer arrives in time, the agent continues.
  *
- *  down ──the plugin asks or tells, or the delay ends──▶ starting ──the bridge is ready──▶ up
- *  starting, up ──the bridge ends, or does not answer──▶ down, with a delay that doubles
+ *   down ──the plugin asks or tells, or the delay ends──▶ starting ──the bridge is ready──▶ up
+ *   starting, up ──the bridge ends, or does not answer──▶ down, with a delay that doubles
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { defined } from '../../core/defined.ts';

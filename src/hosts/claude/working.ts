@@ -3,11 +3,11 @@
  * agent is idle: at the start of a session and at the end of a turn. Each later hook in a turn writes the time into a file beside
  * the waiting process's own file. Most hooks in a turn end in the shell and write nothing, but the hook of a prompt always writes.
  *
- * Measured with 2.1.330: no hook reports that a person has stopped a turn (Esc), that a request has failed, or that a hook of
+ * Measured with 2.1.330: no hook reports these events: a person has stopped a turn (Esc), a request has failed, or a hook of
  * another program has blocked a prompt. No hook of Earpiece runs when a hook of another program prevents the end of a turn. The
- * transcript shows these states at once, except Esc before the first token of an answer. Claude Code's own file about its
- * process shows `busy`, `waiting` (for a permission) or `idle`, and the time of the last change. This file only proves that work
- * has ended, because Claude Code does not document it.
+ * transcript shows these states at once, except Esc before the first token of an answer. Claude Code's own file about its process
+ * shows `busy`, `waiting` (for a permission) or `idle`, and the time of the last change. This file only proves that work has
+ * ended, because Claude Code does not document it.
  */
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -3,9 +3,9 @@
  * tools. The hook's text is part of the result. The text stays whole if Qwen Code cuts the result or writes the result to a file.
  * The transcript also has this text. UserPromptSubmit also fires before each model request with results or the text of a held
  * turn. A text that a hook adds to such a request is missing from the transcript, so a resumed session would lose it. A request
- * with results has an empty `prompt`. The field `submitted_prompt` is missing over ACP, in vim mode and after a rewind, so a text
- * in `prompt` counts as a person's prompt, unless Earpiece itself has written it to hold the turn. Over ACP, PostToolBatch does not
- * fire.
+ * with results has an empty `prompt`. The field `submitted_prompt` is missing over ACP, in vim mode and after a rewind. So a text
+ * in `prompt` counts as a person's prompt, unless Earpiece itself has written the text to hold the turn. Over ACP, PostToolBatch
+ * does not fire.
  */
 import { eventOf, hookCallOf, format, startOf, turnEndOf } from '../common.ts';
 import type { HookCall, HookHost } from '../host.ts';

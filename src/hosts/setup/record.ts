@@ -33,8 +33,8 @@ export interface InstallBook {
   /** Throws `bad_config` if the stored records exist and cannot be read, because the installed files are then unknown. */
   check(): void;
   /**
-   * Returns the reason, for people, why the saved bytes of a file cannot be read; undefined if the bytes can be read or no longer
-   * exist.
+   * Returns the reason, for people, why the saved bytes of a file cannot be read. Returns undefined if the bytes can be read or
+   * no longer exist.
    */
   trouble(file: string): string | undefined;
   list(): readonly Recorded[];
@@ -85,7 +85,7 @@ export function installBook(at: Surroundings): InstallBook {
     trouble(file) {
       const code = files()[file]?.base == null ? undefined : unreadable(backupOf(file), MAX_BYTES);
       if (code === undefined) return undefined;
-      return `the copy of ${file} from before earpiece install cannot be read (${code}); make ${backupOf(file)} readable; if you move that copy away, the command removes only the entries of Earpiece`;
+      return `the copy of ${file} from before earpiece install cannot be read (${code}); make ${backupOf(file)} readable. If you move that copy away, the command removes only the entries of Earpiece`;
     },
     list: () => Object.values(files()).flatMap((stored) => whole(stored) ?? []),
     get(file) {

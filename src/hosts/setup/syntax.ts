@@ -4,8 +4,8 @@ import { formatProblem, readToml } from '../../config/index.ts';
 import { readSettings } from './read-settings.ts';
 
 /**
- * Returns the place and the reason of the first syntax error, or the reason why the file cannot be read; undefined if the file is
- * missing, empty or correct, or has another format than JSON or TOML.
+ * Returns the place and the reason of the first syntax error, or the reason why the file cannot be read. Returns undefined if the
+ * file is missing, empty or correct, or has another format than JSON or TOML.
  */
 export function syntaxProblem(file: string): string | undefined {
   if (!/\.(?:jsonc?|toml)$/u.test(file)) return undefined;

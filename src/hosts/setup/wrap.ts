@@ -257,7 +257,7 @@ function restored(
       if (value === undefined)
         return problemOf(
           settings,
-          `the value of ${key} of the MCP server ${name} is missing; add ${variable} with this value to the ${settings.env} of this entry, then run the command again`,
+          `the value of ${key} of the MCP server ${name} is missing. Add ${variable} with this value to the ${settings.env} of this entry, then run the command again`,
         );
       env[key] = value;
     }

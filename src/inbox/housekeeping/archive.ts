@@ -78,7 +78,7 @@ async function archiveNext(target: Target): Promise<{ records: number; files: nu
       if (!(await store.swapSetting(keyOf(log), position, position))) return { records: 0, files: 0 };
       throw new EarpieceError(
         'store_refused',
-        `nothing was removed: ${file} already exists, but belongs to another state of the database (was a backup restored?); move ${folder} to another place, then try again`,
+        `nothing was removed: ${file} already exists, but belongs to another state of the database (was a backup restored?). Move ${folder} to another place, then try again`,
       );
     }
     fault('archive.written');
@@ -160,7 +160,7 @@ function unwritable(error: unknown, root: string): unknown {
   const way = isFull ? 'free some space' : 'give yourself write access to the folder';
   return new EarpieceError(
     isFull ? 'store_full' : 'store_unavailable',
-    `the archive ${root} cannot be written (${isFull ? `${code}: the disk is full or a quota is reached` : code}), so nothing was removed; ${way}, or choose another folder: set archive in earpiece.toml, or pass --archive <folder> to earpiece db prune`,
+    `the archive ${root} cannot be written (${isFull ? `${code}: the disk is full or a quota is reached` : code}), so nothing was removed; ${way}. Or choose another folder: set archive in earpiece.toml, or pass --archive <folder> to earpiece db prune`,
     { retryable: true, cause: error },
   );
 }

@@ -190,8 +190,8 @@ function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subje
 }
 
 /**
- * Returns the default subject of an event: the agent or conversation of the token, otherwise every active conversation of the
- * token's project or of the server's project.
+ * Returns the default subject of an event: the agent or conversation of the token. Otherwise, the subject is every active
+ * conversation of the token's project or of the server's project.
  */
 const subjectFor = ({ project, agent, conversation }: Principal, own: string): string => {
   if (project === null || agent === null) return `${project ?? own}/*`;

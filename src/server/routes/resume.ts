@@ -34,7 +34,7 @@ export function resumeRoutes(api: Api, { inbox }: Deps): void {
       const effects = await Promise.all(
         [...told.values()].map(async ({ log, conversation, notified }) => {
           const each = await effectsOf(inbox, { log, ...(conversation === null ? {} : { conversation }) }, 'resume');
-          return notified ? each : each.map((effect) => ({ ...effect, says: 'the agent continues; it had not read the pause' }));
+          return notified ? each : each.map((effect) => ({ ...effect, says: 'the agent continues, and had not read the pause' }));
         }),
       );
       return reply<ResumeReply>(c, { lifted, effects: effects.flat() });

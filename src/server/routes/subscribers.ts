@@ -264,8 +264,8 @@ function oneOf(project: string, text: string, field: 'to' | 'for'): Exclude<Addr
 }
 
 /**
- * Limits of counting the notifications of the last 7 days: the maximum number of positions that are read, and the time for which
- * a count is reused.
+ * Limits of counting the notifications of the last 7 days. At most `MAX_POSITIONS` positions are read, and a count is reused for
+ * `GOOD_FOR_MS`.
  */
 const MAX_POSITIONS = 20_000;
 const GOOD_FOR_MS = 5_000;

@@ -1,8 +1,8 @@
 /**
  * Decides which paths below a folder are not followed: `.git`, `node_modules`, temporary files of editors, and files that a
- * `.gitignore` in or below the folder excludes. Earpiece itself reads each `.gitignore`, and only once, because a
- * `git check-ignore` process for each path would be too slow. So `.git/info/exclude`, a user's global file and files above the
- * folder have no effect, and a changed `.gitignore` takes effect after `forget`.
+ * `.gitignore` in or below the folder excludes. Earpiece itself reads each `.gitignore`, and only once, because a `git
+ * check-ignore` process for each path would be too slow. So `.git/info/exclude`, a user's global file and files above the folder
+ * have no effect, and a changed `.gitignore` takes effect after `forget`.
  */
 import { join } from 'node:path';
 

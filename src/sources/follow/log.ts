@@ -283,7 +283,7 @@ type Line = { readonly at: number; readonly line: string };
 
 /**
  * Returns the complete lines with their positions. An unfinished line waits for the next read. Two unfinished lines count as
- * complete: a line that fills the whole read, and the last line of a file that a new file has replaced.
+ * complete: a line that fills the whole read, and the last line of a replaced file.
  */
 function linesIn(bytes: Buffer, start: number, isRest: boolean): { readonly news: readonly Line[]; readonly end: number } {
   const news: Line[] = [];

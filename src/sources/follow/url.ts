@@ -169,7 +169,7 @@ const repairedOf = (url: string, id: string, answers: string, before: string): N
   key: 'again',
   type: 'url.changed',
   severity: 'info',
-  message: `${url} works again: ${answers}; it failed with ${before}`,
+  message: `${url} works again: ${answers}; before: ${before}`,
   data: { url, path: '', value: answers, before },
 });
 

@@ -10,7 +10,7 @@ export function markedError(name: string, mark: Mark): EarpieceError {
   if (role === 'target') return error(`${name} holds an unfinished migration: continue the migration with ${commandOf(mark)}`);
   if (doneAt !== undefined)
     return error(
-      `${name} was migrated to ${to} at ${new Date(doneAt).toISOString()}: use the new database (--db, EARPIECE_DB or db in earpiece.toml), and remove the old database later; to go back: ${wayBack(mark)}`,
+      `${name} was migrated to ${to} at ${new Date(doneAt).toISOString()}: use the new database (--db, EARPIECE_DB or db in earpiece.toml), and remove the old database later. To go back: ${wayBack(mark)}`,
     );
   return error(
     `${name} is being migrated to ${to} (begun at ${new Date(startedAt).toISOString()}): continue with ${commandOf(mark)}, or cancel with ${giveUp(mark)}`,
@@ -21,7 +21,7 @@ export function markedError(name: string, mark: Mark): EarpieceError {
 export const frozenError = (name: string, cause: unknown): EarpieceError =>
   new EarpieceError(
     'store_refused',
-    `${name} refuses writes, because the database is being migrated or was migrated: nothing was written; open the database again to see the name of the new database`,
+    `${name} refuses writes, because the database is being migrated or was migrated: nothing was written. To see the name of the new database, open the database again`,
     { cause, data: { store: name } },
   );
 

@@ -103,7 +103,7 @@ function checkPair(from: End, to: End): void {
   if (from.engine === 'nats' && to.engine === 'nats')
     throw new EarpieceError(
       'bad_argument',
-      '--from and --to are both NATS, but a migration from NATS to NATS is not possible: copy both streams of the store with nats stream backup and restore',
+      'a migration from NATS (--from) to NATS (--to) is not possible: copy both streams of the store with nats stream backup and restore',
     );
 }
 

@@ -1,6 +1,6 @@
 /**
- * Sends requests over one subscription. Each of the driver's own requests makes a timer and an error object, at a cost of a fifth
- * of the client's time for a notification.
+ * Sends requests over one subscription. Each of the driver's own requests makes a timer and an error object. Both cost a fifth of
+ * the client's time for a notification.
  */
 import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import { Late } from '../insist.ts';
@@ -34,8 +34,8 @@ export class Requests {
   }
 
   /**
-   * Sends a message and returns the answer. Rejects if nobody listens on the subject, if the server refuses the subject to this
-   * user, if no answer arrives in time, or if the connection is closed.
+   * Sends a message and returns the answer. Rejects if nobody listens on the subject, or if the server refuses the subject to
+   * this user. Also rejects if no answer arrives in time, or if the connection is closed.
    */
   send(subject: string, data: Uint8Array | string, headers?: MsgHdrs): Promise<Msg> {
     const { promise, resolve, reject } = Promise.withResolvers<Msg>();

@@ -177,7 +177,7 @@ export class Server {
     if (data.length + HEADERS > most)
       throw new EarpieceError(
         'bad_argument',
-        `${this.address.name} takes at most ${most} bytes in one message, but this append has ${data.length}: shorten the notification, or raise max_payload in the configuration of the server`,
+        `${this.address.name} takes at most ${most} bytes in one message, but this append has ${data.length}: shorten the notification, or raise max_payload on the server`,
       );
     const headers = this.#headers();
     for (const [name, value] of Object.entries(expected)) headers.set(name, String(value));

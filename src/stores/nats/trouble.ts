@@ -114,7 +114,7 @@ export function explain(error: unknown, { name, replicas }: Address, waitedMs: n
   if (nameOf(error) === 'JetStreamNotEnabled' || nameOf(error) === 'NoRespondersError')
     return new EarpieceError(
       'store_unavailable',
-      `${name} gave no answer of JetStream for ${Math.round(waitedMs)} ms (${said}): start the server with -js, or enable JetStream for this account; if the server has just started, try again`,
+      `${name} gave no answer of JetStream for ${Math.round(waitedMs)} ms (${said}): start the server with -js, or enable JetStream for this account. If the server has just started, try again`,
       { ...options, retryable: true },
     );
   if (isPassing(error))

@@ -168,7 +168,7 @@ export async function versionOf(query: Query, { address: { name, schema } }: Dat
   if (Math.floor(version / 1000) > MAJOR)
     throw new EarpieceError(
       'store_refused',
-      `${name} was written by a newer version of Earpiece (schema ${Math.floor(version / 1000)}; this version knows schema ${MAJOR}): update Earpiece on this machine, or name another schema with ?schema=name`,
+      `${name} was written by a newer version of Earpiece (schema ${Math.floor(version / 1000)}; this version knows schema ${MAJOR}). Update Earpiece on this machine, or name another schema with ?schema=name`,
     );
   return version;
 }

@@ -114,7 +114,7 @@ export function explain(error: unknown, address: Address, waitedMs: number): unk
     return refused(
       /for database/u.test(said)
         ? `does not let ${user} write (${said}): let the owner of the database run CREATE SCHEMA ${schema} AUTHORIZATION ${user}`
-        : `does not let ${user} use the schema ${schema} (${said}): let the owner of the schema grant its rights to ${user}, or name another schema with ?schema=name`,
+        : `does not let ${user} use the schema ${schema} (${said}): let its owner grant its rights to ${user}, or name another schema with ?schema=name`,
     );
   if (code === '53100' || code === '53200' || isUnwritable(error))
     return new EarpieceError(

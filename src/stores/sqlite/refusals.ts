@@ -79,7 +79,7 @@ export function checkHeader(
   const major = Math.floor(header.version / 1000);
   if (major > MAJOR)
     throw refusal(
-      `${path} was written by a newer version of Earpiece (schema ${major}; this version knows schema ${MAJOR}): update Earpiece on this machine, or name another file with --db or EARPIECE_DB`,
+      `${path} was written by a newer version of Earpiece (schema ${major}; this version knows schema ${MAJOR}). Update Earpiece on this machine, or name another file with --db or EARPIECE_DB`,
       path,
     );
 }

@@ -84,7 +84,7 @@ export function explain(error: unknown, path: string): unknown {
     case CODE.AUTH:
       return new EarpieceError(
         'store_refused',
-        `the database ${path} cannot be opened for writing (${said}): give this user read and write access to the file and its folder, or name another file with --db or EARPIECE_DB`,
+        `the database ${path} cannot be opened for writing (${said}): give this user read and write access to the file and its folder. Or name another file with --db or EARPIECE_DB`,
         options,
       );
     case CODE.IOERR:

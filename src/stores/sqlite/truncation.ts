@@ -54,7 +54,7 @@ function looked(path: string, real: string, opened: boolean): EarpieceError | un
 const truncated = (path: string, what: string): EarpieceError =>
   new EarpieceError(
     'store_corrupt',
-    `the database ${path} ${what}. Stop the programs that use the database (\`fuser ${path}\`), then move the file away with its -wal and -shm files, and restore a backup if you have one`,
+    `the database ${path} ${what}. Stop the programs that use the database (\`fuser ${path}\`), then move the file away with its -wal and -shm files. Restore a backup if you have one`,
     { data: { path } },
   );
 

@@ -101,7 +101,7 @@ export const storyItem = z.object({
   sent: z
     .array(sent)
     .describe(
-      'the texts that were made for the model, one for each of the last 300 records that offered the notification, sent it or refused a call with it. The model may not have got the text of a released offer.',
+      'the texts that were made for the model, one for each of the last 300 records. These records offered or sent the notification, or refused a call with it. The model may not have got the text of a released offer.',
     ),
 });
 export const story = z.object({ log: z.string(), id: z.string(), items: z.array(storyItem) }).openapi('Story');

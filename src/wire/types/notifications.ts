@@ -104,8 +104,8 @@ export type StoryItem = {
   /** For an open notification: the decision that each conversation's carrier would make now. */
   readonly now: readonly { readonly conversation: string; readonly decision: Decision }[];
   /**
-   * The texts that were made for the model, one for each of the last 300 records that offered the notification, sent it or
-   * refused a call with it. The model may not have got the text of a released offer.
+   * The texts that were made for the model, one for each of the last 300 records. These records offered or sent the notification,
+   * or refused a call with it. The model may not have got the text of a released offer.
    */
   readonly sent: readonly Sent[];
 };

@@ -123,7 +123,7 @@ export function AgentsPage({ query }: { readonly query: Query }): ReactElement {
       )}
       {more && (
         <p className="muted">
-          {`These are the first ${items.length} agents by name, sorted by need. `}
+          {`The list has the first ${items.length} agents by name, sorted by need. `}
           <button type="button" onClick={moreAgents}>
             Show more agents
           </button>

@@ -121,7 +121,7 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
         </section>
       ))}
       {tasks.value !== undefined && tasks.value.next !== null && (
-        <p className="muted words">{`These are the newest ${LISTED} tasks. To list all tasks: earpiece tasks list --project ${word(project)} --limit 10000`}</p>
+        <p className="muted words">{`The list has the newest ${LISTED} tasks. To list all tasks: earpiece tasks list --project ${word(project)} --limit 10000`}</p>
       )}
     </div>
   );

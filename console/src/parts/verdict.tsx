@@ -189,9 +189,9 @@ const hereOf = (): string => decodeURIComponent(/^#\/agents\/[^/]+\/[^/]+\/([^?]
 export const queuedAgain = (id: string): string => `The notification is queued again, with the id ${id}.`;
 
 export const WITHDRAWN = {
-  withdrawn: 'The notification is withdrawn. It was never sent.',
+  withdrawn: 'The notification is withdrawn, and was never sent.',
   maybe_seen: 'The notification is withdrawn, but it was offered before: the model may have seen it.',
-  gate_lowered: 'The notification was already delivered. It no longer keeps the gate up.',
+  gate_lowered: 'The notification was already delivered, but no longer keeps the gate up.',
   too_late: 'The withdrawal is too late: the notification was already delivered.',
   folded: 'The notification is not withdrawn, because another notification counts it.',
   unknown: 'The notification is no longer in the log.',

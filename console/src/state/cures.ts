@@ -3,8 +3,8 @@ import type { Verdict } from '../../../src/wire/client/index.ts';
 import { word } from './text.ts';
 
 /**
- * Returns the command that changes or explains a setting, to run in the project's folder; undefined if a variable or a flag sets
- * the setting, because a command can change neither.
+ * Returns the command that changes or explains a setting, to run in the project's folder. Returns undefined if a variable or a
+ * flag sets the setting, because a command can change neither.
  */
 export function settingCommand(key: string, verdict: Verdict): string | undefined {
   // A budget without a value in a file has its default, so there is nothing to unset.

@@ -43,8 +43,8 @@ export function waitsSays(note: Note, { agent, force, verdict, now }: Holds): st
 }
 
 /**
- * Returns the reason why the next message will not carry the notification, apart from the agent's absence and a pause; null if
- * there is no such reason.
+ * Returns the reason why the next message will not carry the notification, apart from the agent's absence and a pause. Returns
+ * null if there is no such reason.
  */
 function heldBy(verdict: Verdict, now: number): string | null {
   if (verdict.kind === 'muted') return `muted by ${verdict.by}: the next message will filter this notification`;

@@ -1,10 +1,10 @@
 /**
- * Computes which part of a long timeline is on the page. A position in the list is stored as the `seq` of an entry's record,
- * because the index of an entry changes when earlier entries are loaded.
+ * Computes which part of a long timeline is on the page. A position in the list is stored as the `seq` of an entry's record. The
+ * index of an entry changes when earlier entries are loaded.
  */
 
 /**
- * The number of entries on the page, at most doubled while the reader has scrolled up: a browser takes noticeable time to lay out
+ * The number of entries on the page, at most doubled while the reader has scrolled up. A browser takes noticeable time to lay out
  * more entries.
  */
 export const SHOWN = 240;

@@ -36,7 +36,7 @@ describe('two sides', () => {
       rounds: 3,
     });
     expect(order).toEqual(['theirs-1', 'ours-1', 'ours0', 'theirs0', 'theirs1', 'ours1', 'ours2', 'theirs2']);
-    // The ratio compares neighbouring rounds, so it is the median of 1, 4 and 3, and not 2, the ratio of the medians 20 and 10.
+    // The ratio compares neighbouring rounds, so it is the median of 1, 4 and 3. The ratio of the medians 20 and 10 would be 2.
     expect(measured.figures['ratio']?.value).toBe(3);
     expect(measured.ours?.value).toBe(median([10, 20, 90]));
   });

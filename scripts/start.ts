@@ -108,7 +108,7 @@ async function realModel(): Promise<string | undefined> {
       : `${key} is set`;
   const asking = createInterface({ input: stdin, output: stdout });
   const answer = await asking.question(
-    `${why}. Should the agent use ${model} instead of the demo's script? It may run any command. [y/N] `,
+    `${why}. Should the agent use ${model} instead of the demo's script? The agent may run any command. [y/N] `,
   );
   asking.close();
   stdout.write('\n');

@@ -67,7 +67,7 @@ function failure(peer: PeerName, what: string, output: string): string {
   return [
     `the peer ${peer} could not be installed into ${cacheFolder()}: ${what} for ${pins[peer].join(' ')}.`,
     ...(lastLines ? [lastLines] : []),
-    `Check that npm reaches its registry and that about 200 MB are free, then run \`node scripts/peers.ts ${peer}\` again, ` +
-      `or let EARPIECE_PEERS_CACHE name a folder that already has it.`,
+    `Check that npm reaches its registry and that about 200 MB are free, then run \`node scripts/peers.ts ${peer}\` again. ` +
+      `Or let EARPIECE_PEERS_CACHE name a folder that already has it.`,
   ].join('\n');
 }

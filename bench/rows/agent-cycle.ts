@@ -11,7 +11,7 @@ const CYCLES = 50;
 
 export const row: Row = {
   name: 'agent-cycle',
-  what: `a turn of ${CYCLES} tool calls with a model that answers at once: our loop on its log in memory, with every record and the look for notifications, against streamText of the AI SDK, which keeps no log`,
+  what: `a turn of ${CYCLES} tool calls with a model that answers at once, in our loop on a log in memory. The other side is streamText of the AI SDK, which keeps no log`,
   bar: [{ figure: 'ratio', is: '<=', value: 1.5 }],
   async run({ quick }) {
     let n = 0;

@@ -8,7 +8,7 @@ const PROCESSES = 4;
 
 export const row: Row = {
   name: 'append-four-processes',
-  what: 'four processes queue into one file without pause, 20,000 in all: how long each waits; theirs are inserts of the raw driver with its own busy handler',
+  what: 'how long each of four processes waits when they queue 20,000 notifications into one file without pause, against inserts of the raw driver',
   bar: [
     { figure: 'lost or double', is: '=', value: 0 },
     { figure: 'p99.9', is: '<=', value: 100 },

@@ -4,7 +4,7 @@ import type { Row } from '../row.ts';
 
 export const row: Row = {
   name: 'bus-storm',
-  what: '100,000 file events of as many files at once: lines that the agent reads, events that are counted in them, and how long the storm takes',
+  what: '100,000 file events of as many files at once: the lines that the agent reads, the events that they count, and the time of the storm',
   bar: [
     { figure: 'lines', is: '=', value: 1 },
     { figure: 'counted', is: '=', value: 100_000 },

@@ -6,7 +6,7 @@ const COPIES = 1_000;
 
 export const row: Row = {
   name: 'bus-throughput',
-  what: 'events a second through the bus, the nine subscribers of the first design, every event heard by one of them, checked, folded and queued in a log in memory that an agent reads and retention prunes, against copies of the same events by JSON',
+  what: 'events a second through the bus and nine subscribers into a log in memory, which is read and pruned. One subscriber matches each event. The other side copies the same events by JSON',
   bar: [{ figure: 'ratio', is: '>=', value: 0.25 }],
   async run({ quick }) {
     const count = quick ? 40_000 : 400_000;

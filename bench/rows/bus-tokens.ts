@@ -7,7 +7,7 @@ const SIZES = [1, 10, 100];
 
 export const row: Row = {
   name: 'bus-tokens',
-  what: 'tokens of 1, 10 and 100 different failures of tools as the shipped template says them, against the same facts as compact JSON (and as indented JSON and as a Markdown list); no frame',
+  what: 'tokens of 1, 10 and 100 different failures of tools in the shipped template, without a frame. The other sides are compact JSON, indented JSON and a Markdown list',
   bar: [
     { figure: '10 against indented JSON', is: '<=', value: 0.6 },
     { figure: '100 against indented JSON', is: '<=', value: 0.6 },

@@ -7,7 +7,7 @@ const IN_FLIGHT = 8;
 
 export const row: Row = {
   name: 'http-queue',
-  what: `queue over HTTP, ${IN_FLIGHT} in flight: token, schema, rate, id uniqueness and open index, by the thread of the store, against a bare Hono route that parses the same body and inserts it with the raw driver, each in a separate process`,
+  what: `queue over HTTP, ${IN_FLIGHT} in flight: token, schema, rate, id uniqueness and open index, by the thread of the store. The other side is a bare Hono route in a separate process, which parses the same body and inserts it with the raw driver`,
   bar: [{ figure: 'ratio', is: '>=', value: 0.6 }],
   async run({ quick, folder }) {
     const [ours, bare] = [await startSide('ours', folder), await startSide('bare', folder)];

@@ -4,7 +4,7 @@ import { start } from '../scale/engines.ts';
 
 export const row: Row = {
   name: 'receive-postgres',
-  what: 'from the call of queue in one process to the offered and confirmed notification in another, on PostgreSQL, against graphile-worker and pg-boss in the same server',
+  what: 'from the call of queue in one process to the confirmed notification in another, on PostgreSQL, against graphile-worker and pg-boss in the same server',
   bar: [
     { figure: 'ratio', is: '<=', value: 1 },
     { figure: 'against pg-boss', is: '<=', value: 1 },

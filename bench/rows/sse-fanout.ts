@@ -9,7 +9,7 @@ const SUBSCRIBERS = 1_000;
 
 export const row: Row = {
   name: 'sse-fanout',
-  what: `one record to ${SUBSCRIBERS} streams of one server: the time from the HTTP request until the last stream has the record, and the records a second that reach streams`,
+  what: `the time from an HTTP request until the last of ${SUBSCRIBERS} streams has the record, and the records a second that reach streams`,
   bar: [{ figure: 'missing', is: '=', value: 0 }],
   async run({ quick, folder }) {
     const server = await startSide('ours', folder);

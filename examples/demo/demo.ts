@@ -37,7 +37,7 @@ export async function tellStory(options: StoryOptions): Promise<void> {
     '',
     ABOUT,
     '',
-    `The agent ${AGENT} fixes a rounding error in a small shop. It works on the files through a real MCP filesystem ` +
+    `The agent ${AGENT} fixes a rounding error in a small shop. The agent works on the files through a real MCP filesystem ` +
       "server, with Earpiece's gateway in front of it:",
     '',
     command('earpiece gateway -- mcp-server-filesystem ./shop'),

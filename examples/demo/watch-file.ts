@@ -1,6 +1,6 @@
 // A producer: `node watch-file.ts <file>` queues a notification for each change of the file that it sees, until its stdin ends.
-// The program prints a line for its parent process when it is ready, when it sees a change, and after it has tried to queue a
-// notification.
+// The program prints a line for its parent process when it is ready and when it sees a change. A further line follows each
+// attempt to queue a notification.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';

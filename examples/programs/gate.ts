@@ -18,8 +18,8 @@ assert.deepEqual([first?.repeated, second?.repeated, second?.text === first?.tex
 await coder.batchEnded();
 assert.equal(await refused(), false);
 
-// 2. A loop that never calls `batchEnded`: a call that begins at least 1 s after the last refusal counts as proof that the model
-//    has read the refusal.
+// 2. A loop that never calls `batchEnded`. A call that begins at least 1 s after the last refusal proves that the model has read
+//    the refusal.
 await ear.queue('coder', { action: 'cancel', message: 'Give up the refactoring' });
 assert.deepEqual([await refused(), await refused()], [true, true]);
 now += 1_000;

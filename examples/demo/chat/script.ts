@@ -64,8 +64,8 @@ export function nextOf(messages: readonly Message[]): Says {
 }
 
 const ENTRY =
-  'Now the entry for CHANGELOG.md. The checkout rounded half a cent down, where a customer would round it up: a cart of 1001 cents at half ' +
-  'its price cost 500 cents and not 501. It rounds to the nearest cent now, as the tests ask for. Who is concerned: every cart with a share ' +
+  'Now the entry for CHANGELOG.md. The checkout rounded half a cent down, where a customer would round it up. A cart of 1001 cents at half ' +
+  'its price cost 500 cents and not 501. The checkout rounds to the nearest cent now, as the tests ask for. Who is concerned: every cart with a share ' +
   'of its price, which are gift cards, vouchers and the split of a bill among friends. Carts without a share stay as they are, since their ' +
   'sum is a whole number of cents from the beginning. The prices themselves do not change, and neither do orders that are paid already.';
 

@@ -295,7 +295,7 @@ export const REQUIREMENTS = {
   },
   'agent:prefix': {
     behaviour:
-      'The messages of a request of the agent of Earpiece stay the same in later requests, byte for byte, even after reasoning, notifications, aborts and restarts. Only a compaction and a left-out notification change them.',
+      'The messages of a request of the agent of Earpiece stay the same in later requests, byte for byte. Reasoning, notifications, aborts and restarts do not change them. Only a compaction and a left-out notification change them.',
   },
   'agent:refusals': {
     behaviour:
@@ -380,11 +380,11 @@ export const REQUIREMENTS = {
   'plan:pure': { behaviour: 'The same input gives the same plan and the same view.' },
   'plan:filter-source': {
     behaviour:
-      'Notifications of a source that is switched off are not delivered, except actions and critical notifications of a person, a core kind or a core subscriber.',
+      'Notifications of a switched-off source are not delivered, except actions and critical notifications of a person, a core kind or a core subscriber.',
   },
   'plan:filter-name': {
     behaviour:
-      'Notifications of a kind that is switched off are not delivered, except actions and critical notifications of a person, a core kind or a core subscriber. If a kind has the name enable, only the flat form "source.name" can switch this kind.',
+      'Notifications of a switched-off kind are not delivered, except actions and critical notifications of a person, a core kind or a core subscriber. If a kind has the name enable, only the flat form "source.name" can switch this kind.',
   },
   'plan:filter-tool': { behaviour: "If a tool's notifications are switched off, the setting affects only that tool." },
   'plan:master-switch': {
@@ -395,7 +395,7 @@ export const REQUIREMENTS = {
   'plan:relevance': { behaviour: 'Expired, withdrawn and already known notifications are not delivered.' },
   'plan:supersede': {
     behaviour:
-      'If several states of one key are due, only the newest is delivered. A newer state replaces a state that waits for a time or a number of turns at once, and any other state when the newer state is due. Only the same person or agent replaces the notification of a person or of an agent.',
+      'If several states of one key are due, only the newest is delivered. A newer state at once replaces a state that waits for a time or a number of turns. Any other state is replaced when the newer state is due. Only the same person or agent replaces the notification of a person or of an agent.',
   },
   'plan:moment': {
     behaviour:
@@ -408,15 +408,15 @@ export const REQUIREMENTS = {
   'plan:critical': { behaviour: 'A critical notification waits for no moment and is never summarized.' },
   'queue:fold': {
     behaviour:
-      'A notification is added to the count of an open notification with the same key that was never offered, if both differ only in id, time, message and data. Interrupts, actions and notifications with `supersede` are not counted in this way.',
+      'A notification is added to the count of an open notification with the same key that was never offered. Both may differ only in id, time, message and data. Interrupts, actions and notifications with `supersede` are not counted in this way.',
   },
   'queue:counted-told': {
     behaviour:
-      'If a notification is added to the count of another notification while a carrier is composed, that carrier or the next carrier has the new count. A busy producer delays no carrier.',
+      'A notification may be added to the count of another notification while a carrier is composed. That carrier or the next carrier has the new count. A busy producer delays no carrier.',
   },
   'queue:max-open': {
     behaviour:
-      'Above `max_open`, the oldest notifications of the lowest level are dropped, except actions and critical notifications of a person, a core kind or a core subscriber. One summary has their number and kinds.',
+      'Above `max_open`, the oldest notifications of the lowest level are dropped. Actions and critical notifications of a person, a core kind or a core subscriber are not dropped. One summary has their number and kinds.',
   },
   'queue:mute': {
     behaviour:
@@ -630,7 +630,7 @@ export const REQUIREMENTS = {
   },
   'gateway:order': {
     behaviour:
-      'After a gateway has sent a newer state of a key, its tool results and get_notifications show no older state, except in a text that replaces a result (`interrupt = "after"`). A call of get_notifications does not wait for the text of a parallel call.',
+      'After a gateway has sent a newer state of a key, its tool results and get_notifications show no older state. A text that replaces a result (`interrupt = "after"`) is an exception. A call of get_notifications does not wait for the text of a parallel call.',
   },
   'gateway:late-text': {
     behaviour:
@@ -685,7 +685,8 @@ export const REQUIREMENTS = {
     behaviour: 'When the gateway stops, each open HTTP call gets an answer that says that the gateway stopped.',
   },
   'gateway:http': {
-    behaviour: 'By default, streamable HTTP listens on 127.0.0.1. It checks Origin, Host and the bearer token, if one is set.',
+    behaviour:
+      'By default, streamable HTTP listens on 127.0.0.1. The gateway checks Origin, Host and the bearer token, if one is set.',
   },
   'gateway:print': {
     behaviour:
@@ -709,7 +710,7 @@ export const REQUIREMENTS = {
   'pull:due': { behaviour: 'get_notifications does not return a notification before its time, such as the time of a reminder.' },
   'pull:rest': {
     behaviour:
-      'get_notifications also returns withheld results and summarized notifications. It omits a summarized notification that has expired, was withdrawn or has a newer state.',
+      'get_notifications also returns withheld results and summarized notifications. A summarized notification that has expired, was withdrawn or has a newer state is omitted.',
   },
   'pull:fields': {
     behaviour: 'The results of get_notifications have the fields id, type, action, message, instruction, created_at and task_id.',
@@ -903,7 +904,7 @@ export const REQUIREMENTS = {
   },
   'cli:odd-files': {
     behaviour:
-      'If an input file is a device, a pipe, a folder or too large, the command reports an error and does not load the file into memory.',
+      'If an input file is a device, a pipe, a folder or too large, the command reports an error. The file is not loaded into memory.',
   },
   'cli:large': {
     behaviour:
@@ -1122,7 +1123,7 @@ export const REQUIREMENTS = {
   'server:settings-at-once': { behaviour: 'Concurrent changes of settings are all kept.' },
   'server:settings-live': {
     behaviour:
-      'Every running process uses a changed setting of the policy at its next carrier, notification or pruning. This is true for every project to which the setting applies.',
+      'Every running process uses a changed setting of the policy at its next carrier, notification or pruning, in every project to which the setting applies.',
   },
   'server:pages': {
     behaviour:
@@ -1204,7 +1205,7 @@ export const REQUIREMENTS = {
   },
   'library:gate': {
     behaviour:
-      'In a loop of the library, a refused critical notification or cancel counts as read at the next user message or the end of the batch. A call that begins at least 1 s after the last refusal has the same effect.',
+      'In a loop of the library, the next user message or the end of the batch marks a refused critical notification or cancel as read. A call that begins at least 1 s after the last refusal has the same effect.',
   },
   'library:receipt': { behaviour: 'A program can wait until a notification is delivered, is read or has ended in another way.' },
   'package:layers': {
@@ -1301,7 +1302,7 @@ export const REQUIREMENTS = {
   },
   'sources:thresholds': {
     behaviour:
-      'By default, an agent is warned once a turn at 80 % of its tokens and its time, and at 70 % of its iterations and its context.',
+      'By default, an agent is warned once a turn at 80 % of its tokens and its time. For its iterations and its context, the warning comes at 70 %.',
   },
   'sources:loops': {
     behaviour: 'If an agent makes the same calls in three of its last six batches, the agent is warned once a turn.',

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LONG, MAX_WORDS, RULES } from '../../scripts/voice/rules.ts';
+import { proseOf, wordsToHold } from '../../scripts/voice/sentences.ts';
 import { areaOf, findings, inCode, inPage, overLimit } from '../../scripts/voice/voice.ts';
 
 const rulesOf = (found: readonly { readonly rule: string }[]): string[] => found.map(({ rule }) => rule);
-const long = `The gateway ${'and the server '.repeat(MAX_WORDS)}work.`;
+const sentenceOf = (words: number): string => `The ${'word '.repeat(words - 2)}ends.`;
 
 test.each(RULES)('a page with "$bad" breaks the rule $id', ({ id, bad, better }) => {
   const found = inPage('docs/page.md', `# A page\n\nA plain sentence. ${bad}\n`);
@@ -26,10 +27,41 @@ test.each(RULES)('the rule $id applies in lists, tables, strings, comments and t
   expect(rulesOf(inCode('src/core/a.test.ts', `test.each([1, 2])('${bad}', () => {});\n`))).toEqual([id]);
 });
 
-test('a long sentence is found in pages, help and errors, with its number of words', () => {
-  expect(inPage('page.md', long)).toMatchObject([{ rule: LONG.id, better: expect.stringMatching(/^93 words; /u) as string }]);
-  expect(rulesOf(inCode('src/cli/a.ts', `describe_(\`${long}\`);`))).toEqual([LONG.id]);
-  expect(inCode('src/cli/a.ts', `// ${long}`)).toEqual([]);
+test('a long sentence is found in pages, help, errors, docstrings and comments, but not in titles', () => {
+  expect(MAX_WORDS).toBe(25);
+  const [short, long] = [sentenceOf(MAX_WORDS), sentenceOf(MAX_WORDS + 1)];
+  expect(inPage('page.md', long)).toMatchObject([{ rule: LONG.id, better: expect.stringMatching(/^26 words; /u) as string }]);
+  for (const code of [`help(\`${long}\`);`, `/** ${long} */`, `/**\n * A start. ${long}\n */`, `// ${long}`]) {
+    expect(rulesOf(inCode('src/cli/a.ts', code))).toEqual([LONG.id]);
+    expect(inCode('src/cli/a.ts', code.replace(long, short))).toEqual([]);
+  }
+  expect(rulesOf(inCode('src/cli/a.test.ts', `/** ${long} */\ntest('${long}', () => {});`))).toEqual([LONG.id]);
+});
+
+test('a list of three or more entries after a colon counts as its longest entry', () => {
+  const [entry, more] = ['one two three', 'and four five six seven'];
+  expect(wordsToHold(`The rest is a list: ${entry}, ${entry}, ${more}.`)).toBe(10);
+  expect(wordsToHold(`The rest is no list: ${entry}, ${more}.`)).toBe(13);
+  const long = Array.from({ length: 10 }, () => entry).join(', ');
+  expect(inPage('page.md', `The rest is a list: ${long}.`)).toEqual([]);
+  expect(rulesOf(inPage('page.md', `The rest is ${long}.`))).toEqual([LONG.id]);
+});
+
+test('a diagram, a usage, an entry of a list and the output of an example belong to no sentence of a comment', () => {
+  const comment = `Starts. The states are these:\n\n  a ──▶ b\n  b ──▶ a\n\n- one thing,\n  in two lines\n- another`;
+  expect(proseOf(comment).split('\n')[2]).toBe('');
+  expect(proseOf(comment).split('\n').slice(5)).toEqual(['- one thing,', '  in two lines', '- another']);
+  const words = 'one two three four five six seven eight nine ten eleven twelve';
+  expect(inCode('src/a.ts', `/**\n * ${words}\n *\n *   ${words}\n *\n * - ${words}\n * - ${words}\n */`)).toEqual([]);
+  expect(inCode('src/a.ts', `// Output:\n// ${words}\n//\n// ${words}\n// ${words}\n`)).toEqual([]);
+});
+
+test('a sentence that begins with a pronoun instead of a noun is found, but not a pronoun before a noun', () => {
+  for (const bad of ['It runs.', 'They end.', "It's done.", 'This is a test.', 'That cannot be undone.', 'These are new.'])
+    expect(rulesOf(inPage('page.md', `A start. ${bad}\n`))).toEqual(['opening-it']);
+  for (const good of ['This command ends.', 'These needs differ.', 'That process is new.', 'These changes are saved.'])
+    expect(inPage('page.md', `A start. ${good}\n`)).toEqual([]);
+  expect(inCode('e2e/a.test.ts', "it('that is written twice is stored once', () => {});")).toEqual([]);
 });
 
 test('code, quotations of data in tests, questions and names of sections are not reported', () => {

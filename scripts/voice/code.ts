@@ -68,19 +68,18 @@ function linesOf(code: string): (index: number) => number {
   return (index) => starts.findLastIndex((start) => start <= index) + 1;
 }
 
-/** Returns the texts of a comment, without directives of tools and without the output of examples. */
+/** Returns the texts of a comment, without directives of tools. */
 function commentTexts(code: string, { start, end, type }: Comment, line: number): Text[] {
   const comment = code.slice(start, end);
   if (/^\/[/*]\s*(?:#(?:end)?region|oxlint|eslint|@ts-|v8 )/u.test(comment)) return [];
   const text = comment
     .replaceAll(/^\/\*+|\*+\/$|^\/\/ ?/gu, '')
     .replaceAll(/^[ \t]*\*(?: |$)/gmu, '')
-    .replaceAll(/^@(?:param|template) [\w.]+|^@\w+/gmu, '')
-    .replace(/^\s*Output:[^]*$/mu, '');
-  return text.trim() === '' ? [] : [{ line, text: type === 'Line' ? text : text.trimEnd(), kind: 'comment' }];
+    .replaceAll(/^@(?:param|template) [\w.]+|^@\w+/gmu, '');
+  return [{ line, text: type === 'Line' ? text : text.trimEnd(), kind: 'comment' }];
 }
 
-/** Joins consecutive line comments to one text. */
+/** Joins consecutive line comments to one text, and omits the output of examples. */
 function joined(all: readonly Text[]): Text[] {
   const found: Text[] = [];
   for (const each of all) {
@@ -90,7 +89,9 @@ function joined(all: readonly Text[]): Text[] {
       found[found.length - 1] = { ...last, text: `${last.text}\n${each.text}` };
     else found.push(each);
   }
-  return found;
+  return found
+    .map((each) => (each.kind === 'comment' ? { ...each, text: each.text.replace(/^\s*Output:[^]*$/mu, '') } : each))
+    .filter(({ kind, text }) => kind !== 'comment' || text.trim() !== '');
 }
 
 /**

@@ -16,6 +16,12 @@ export type Rule = {
 const opening = (words: string): RegExp => new RegExp(`^(?:${words})(?![\\w’'-])`, 'iu');
 const anywhere = (words: string): RegExp => new RegExp(`(?<![\\w-])(?:${words})(?![\\w-])`, 'iu');
 
+/** Verbs after "this", "that" or "these" without a noun. The verbs are listed, because a noun may end with an s too ("this process"). */
+const VERBS = [
+  'is|was|are|were|has|have|had|does|do|did|can|cannot|could|may|might|must|will|would|should|also|always|never',
+  'allows|applies|causes|depends|erases|gives|happens|helps|holds|keeps|makes|means|prevents|proves|removes|saves|shows|takes|works',
+].join('|');
+
 /** Rules are tried in this order, and the first that a sentence breaks is reported. */
 export const RULES: readonly Rule[] = [
   {
@@ -140,10 +146,21 @@ export const RULES: readonly Rule[] = [
     bad: 'A conversation that is gone on with keeps its tools.',
     better: 'A resumed conversation keeps its tools.',
   },
+  {
+    id: 'opening-it',
+    // After a semicolon, a sentence begins in lower case.
+    pattern: new RegExp(`(?:^(?:It|They|(?:This|That|These) (?:${VERBS}))|; (?:it|they))(?![\\w-])`, 'u'),
+    bad: 'It can be undone.',
+    better: 'The command can be undone.',
+    sentencesOnly: true,
+  },
 ];
 
-/** The maximum number of words of a sentence in pages, help and errors. Code in backticks and a link count as one word. */
-export const MAX_WORDS = 30;
+/**
+ * The maximum number of words of a sentence, except in titles of tests. Code in backticks and a link count as one word. A list
+ * of three or more entries after a colon counts as its longest entry.
+ */
+export const MAX_WORDS = 25;
 
 export const LONG = {
   id: 'long',

@@ -76,3 +76,29 @@ export function sentencesOf(text: string, first: number, read: (text: string) =>
 }
 
 export const wordsOf = (sentence: string): number => sentence.split(/\s+/u).filter((word) => /[\p{L}\p{N}⟨]/u.test(word)).length;
+
+/**
+ * Returns the number of words that a reader must hold in mind at once. A list of three or more entries after a colon counts as
+ * its longest entry.
+ */
+export function wordsToHold(sentence: string): number {
+  const [lead = '', list] = sentence.split(/: (.*)/u);
+  const entries = list?.split(/[,;] /u) ?? [];
+  return entries.length < 3 ? wordsOf(sentence) : wordsOf(lead) + Math.max(...entries.map(wordsOf));
+}
+
+/**
+ * Returns a comment without examples: indented lines after an empty line, such as usages and diagrams. Their lines become empty.
+ * An indented list is not an example.
+ */
+export function proseOf(comment: string): string {
+  let example = false;
+  let after = '';
+  const lines = comment.split('\n').map((line) => {
+    const indented = /^ {2,}\S/u.test(line);
+    if (line.trim() !== '') example = indented && (example || (after === '' && !/^ *(?:[-*]|\d+\.) /u.test(line)));
+    after = line.trim();
+    return example ? '' : line;
+  });
+  return lines.join('\n');
+}

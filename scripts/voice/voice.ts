@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { textsOfCode, type Text } from './code.ts';
 import { filesOf } from './files.ts';
 import { LONG, MAX_WORDS, RULES } from './rules.ts';
-import { sentencesOf, sentencesOfPage, wordsOf, type Sentence } from './sentences.ts';
+import { proseOf, sentencesOf, sentencesOfPage, wordsOf, wordsToHold, type Sentence } from './sentences.ts';
 
 export type Finding = {
   readonly file: string;
@@ -31,18 +31,18 @@ export const inPage = (file: string, page: string): Finding[] =>
 export function inCode(file: string, code: string): Finding[] {
   const tests = isTest(file);
   return textsOfCode(code, tests ? 'titles' : 'prose').flatMap((text) =>
-    linesOf(text).flatMap(([line, part]) =>
-      sentencesOf(part, line).flatMap((sentence) => judge(file, asText(sentence, text), text.kind === 'string')),
-    ),
+    partsOf(text).flatMap((sentence) => judge(file, asText(sentence, text), text.kind !== 'title')),
   );
 }
 
 /**
- * Returns the lines of a text. A comment is one text, and a string one text per line, because a list of examples is not a
- * sentence.
+ * Returns the sentences of a text. A comment is read like a page, without its diagrams. A string is one text per line, because a
+ * list of examples is not a sentence.
  */
-const linesOf = ({ kind, text, line }: Text): (readonly [number, string])[] =>
-  kind === 'string' ? text.split('\n').map((part) => [line, part] as const) : [[line, text]];
+const partsOf = ({ kind, text, line }: Text): Sentence[] =>
+  kind === 'comment'
+    ? sentencesOfPage(proseOf(text)).map((sentence) => ({ ...sentence, line: sentence.line + line - 1 }))
+    : text.split('\n').flatMap((part) => sentencesOf(part, line));
 
 /** Returns the areas with more findings than `limits` allows. An area without a limit allows no findings. */
 export const overLimit = (
@@ -82,7 +82,7 @@ function judge(file: string, { line, text, label }: Sentence, limited: boolean):
       (pattern.source.startsWith('^') ? parts : [text]).some((part) => pattern.test(part.replace(/^["'“(]+/u, ''))),
   );
   if (rule) return [{ file, line, rule: rule.id, sentence: text, better: `not “${rule.bad}” but “${rule.better}”` }];
-  const words = wordsOf(text);
+  const words = wordsToHold(text);
   if (!limited || words <= MAX_WORDS) return [];
   return [{ file, line, rule: LONG.id, sentence: text, better: `${words} words; ${LONG.better}` }];
 }

@@ -1,6 +1,5 @@
 /**
- * Loads modules early, because the files of a long-lived process may be deleted: by an upgrade in place, or by npx when it cleans
- * its cache.
+ * Loads modules early. The files of a long-lived process may be deleted by an upgrade in place, or when npx cleans its cache.
  */
 import type { ViewName } from '../core/records.ts';
 import type { UserInbox } from '../user-inbox.ts';

@@ -1,8 +1,8 @@
 /**
  * `earpiece hook <host> --look`: reports whether a notification may wake the idle agent now. If so, the command prints the
- * notifications on stderr and ends with code 2. If the wait is over, usually because the agent has exited, the command ends with
- * code 3. Otherwise, the command ends with code 0, and prints the time of the next check on stdout, in epoch ms, if there is such
- * a time. If the log changes, the next check is earlier.
+ * notifications on stderr and ends with code 2. If the wait is over, usually because the agent has exited, the command ends
+ * with code 3. Otherwise, the command ends with code 0. The command prints the time of the next check on stdout, in epoch ms, if
+ * there is such a time. If the log changes, the next check is earlier.
  */
 import { EarpieceError } from '../core/errors.ts';
 import { wake, type HookHost, type Woken } from '../hosts/index.ts';

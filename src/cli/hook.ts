@@ -41,8 +41,8 @@ const STORE_WITHIN_MS = 250;
 const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
 /**
- * An answer in this time before the agent's time limit counts as late, because the time limit also includes the start and the end
- * of this process.
+ * An answer in this time before the agent's time limit counts as late. The time limit includes the start and the end of this
+ * process.
  */
 const MARGIN_MS = 1_500;
 /** The time limit, in seconds, that is assumed for an event without a known limit. */

@@ -232,7 +232,7 @@ export function pruneLog(
     if (outcome === 'folded' && group !== undefined) continue;
     if (cells.every(({ item }) => isPast(item, before) && !item.history.includes(head))) going.add(id);
   }
-  // A folded item stays as long as the item into which it was folded, because a replay of that item needs the record of the fold.
+  // A folded item stays as long as the item into which it was folded. A replay of that item needs the record of the fold.
   for (const { item } of log.closed)
     if (item.outcome === 'folded' && item.group?.[0] && going.has(item.group[0])) going.add(item.id);
   const old = log.loose.filter((record) => record.at < before && record.seq !== head);

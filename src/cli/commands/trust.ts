@@ -147,8 +147,8 @@ function partOf(book: TrustBook, target: string): Part {
 }
 
 /**
- * Returns the parts besides the project's earpiece.toml: the folder of the project's subscribers, and a name that this project
- * takes over from a folder that no longer exists. `problems` are the problems of the subscribers.
+ * Returns the parts besides the project's earpiece.toml: the folder of its subscribers, and the name that the project takes
+ * over from a deleted folder. `problems` are the problems of the subscribers.
  */
 function partsHere(config: Config): { readonly parts: readonly Part[]; readonly problems: readonly SubscriberProblem[] } {
   const at = { env: process.env };

@@ -228,7 +228,7 @@ function recordedPlace(setup: Setup, ours: Ours): Place | undefined {
 
 /**
  * Describes an agent that is not connected in this folder. If another project has an installation, the advice names the project
- * scope, because an installation for all projects would be a second one in that project.
+ * scope. An installation for all projects would be a second one in that project.
  */
 function unconnected({ name, title }: Setup, command: string, isThere: (place: Place) => boolean): Finding {
   const user = placeHere('user');

@@ -79,8 +79,8 @@ export type Rounds = {
   /** Whether lines of a round may follow its end, because the tool writes errors and other lines to two streams. */
   readonly isLate?: true;
   /**
-   * Returns the files or tests that a line shows as repeated. If a round names files or tests, only the problems of these files
-   * or tests, and of files that have changed, can end with the round. An empty name means an unknown file.
+   * Returns the files or tests that a line shows as repeated. If a round names files or tests, the round can end only their
+   * problems, and the problems of files that have changed. An empty name means an unknown file.
    */
   readonly names?: (line: string) => readonly Named[];
   /** Matches a line below the name of a file that the tool could not load. None of the file's tests has run. */

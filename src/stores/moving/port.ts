@@ -127,8 +127,8 @@ export function nextLimit(bodies: readonly { readonly body: string }[]): number 
 /** The time that a call waits for an unavailable server, in ms. */
 export const PATIENCE_MS = 30_000;
 /**
- * The type of a record that an SQLite target adds at the newest position that the source has given, if no moved record has that
- * position. Without this record, the target would give the position to another record, because the head of an SQLite store is its
- * newest record.
+ * The type of a record that an SQLite target adds at the source's newest position, if no moved record has that position.
+ * Without this record, the target would give the position to another record, because the head of an SQLite store is its newest
+ * record.
  */
 export const SKIPPED = 'positions_skipped';

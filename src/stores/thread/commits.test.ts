@@ -81,8 +81,8 @@ test.each<readonly [string, (name: string) => void]>([
 ])('a commit after the file was %s is noticed at once', (_, replace) => {
   expect(commits.news()).toBe(false);
   replace(`${path}-shm`);
-  // The test does the work of the thread that has the old file open: it moves the records into the main file, and opens the
-  // database again.
+  // The test does the work of the thread that has the old file open. The test moves the records into the main file, and opens
+  // the database again.
   rmSync(`${path}-shm`, { force: true });
   writer.exec('PRAGMA wal_checkpoint(PASSIVE)');
   writer.close();

@@ -52,7 +52,10 @@ export function parseAddress(text: string): Address {
   return { kind: 'conversation', project, agent, conversation: conversation as ConversationId };
 }
 
-/** Shows the given value in an error. A caller in JavaScript may give any value. */
+/**
+ * Returns the given value as an error shows it: a text is quoted and cut to 80 characters. A caller in JavaScript may give any
+ * value.
+ */
 function shown(given: unknown): string {
   if (typeof given === 'object' && given !== null) return 'an object';
   const text = String(given);
@@ -92,7 +95,7 @@ export function splitLog(log: LogKey): { project: string; agent: string } {
 
 export function conversationId(raw: string): ConversationId {
   const problem = nameProblem(raw);
-  if (problem) throw new EarpieceError('bad_address', `conversation ${shown(raw)} ${problem}`);
+  if (problem) throw new EarpieceError('bad_address', `conversation ${shown(raw)} ${problem}; choose another name`);
   return raw as ConversationId;
 }
 

@@ -40,8 +40,8 @@ export const notifications: fc.Arbitrary<Notification> = fc
   }));
 
 /**
- * Generates open items, oldest first, with ids `n0`, `n1` …. Some items were offered before. Some of the offered items were in
- * one line with an item that is closed now.
+ * Generates open items, oldest first, with ids `n0`, `n1` …. Some items were offered before. Some of the offered items shared a
+ * line with an item that has closed since.
  */
 export const openItems = (max = 40): fc.Arbitrary<Item[]> =>
   fc

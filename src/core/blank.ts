@@ -1,6 +1,9 @@
-/** Characters that a reader cannot see, and characters that look like a mark of Earpiece's own rows. */
+/** Finds and escapes characters that a reader cannot see, and characters that could pass for a separator in Earpiece's lists. */
 
-/** Whether a text has no visible character: only blanks, control and format characters (such as U+200B) and lone surrogates. */
+/**
+ * Whether a text has no visible character: the text is empty, or has only blanks, control and format characters (such as U+200B)
+ * and lone surrogates.
+ */
 export const isBlank = (text: string): boolean => !VISIBLE.test(text);
 
 const HIDDEN = String.raw`\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\u2800`;

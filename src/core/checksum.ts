@@ -1,6 +1,6 @@
 const CHECKSUM_CHARS = 16;
 
-/** Returns a 64-bit hash of a text in hex: FNV-1a over UTF-16 code units. The hash is long enough to distinguish ids and texts. */
+/** Returns a 64-bit hash of a text in hex: FNV-1a over UTF-16 code units. */
 export function checksum(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (let at = 0; at < text.length; at++) hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(at))) * 0x100000001b3n);

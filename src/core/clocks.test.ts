@@ -119,8 +119,8 @@ verifies(
           const reader = NOW + afterMs;
           const sighted = { [item.id]: NOW + quietMs };
           if (afterMs < ttlMs - AGREE_MS) expect(isExpired(item, reader)).toBe(false);
-          // The reader accepts a time in the near future when that time is reached. The item may thus wait for as long as the
-          // clock is ahead.
+          // If a time is at most a day in the reader's future, the reader waits until that time. As a result, the item may wait
+          // for as long as the producer's clock is ahead.
           const late = Math.abs(skew) > 50 * DAY ? AGREE_MS : Math.max(AGREE_MS, skew);
           const due = isDue(deliverAt(item), item, { now: reader, sighted });
           if (afterMs < inMs - AGREE_MS) expect(due).toBe(false);

@@ -1,6 +1,6 @@
 /**
- * Interprets timestamps of clocks that may be wrong. A producer stamps a notification with its own clock. A reader compares the
- * stamp with its own clock. Either clock may be wrong. The functions are pure: the caller passes the current time.
+ * Interprets timestamps of clocks that may be wrong. A producer stamps a notification with its own clock, and a reader compares
+ * the stamp with another clock. The functions are pure: the caller passes the current time.
  *
  * - The `at` of a record is never before the `at` of an earlier record in the log.
  * - `clock` is the time on the writer's own clock. A store keeps `clock` only if it is at least 60 s behind `at`.
@@ -13,12 +13,12 @@ import { defined } from './defined.ts';
 import { isOnlyCounted, type Item } from './item.ts';
 import type { Notification, NotificationId } from './notification.ts';
 
-/** Two clocks agree when they differ by at most a day. */
+/** The largest difference between two clocks that agree, in ms: a day. */
 export const AGREE_MS = 86_400_000;
 
 export const agree = (a: number, b: number): boolean => Math.abs(a - b) <= AGREE_MS;
 
-/** A store keeps the time on a writer's own clock if this time is at least `BEHIND_MS` before `at`. */
+/** How far a writer's clock must be behind `at` for a store to keep the time on that clock, in ms. */
 export const BEHIND_MS = 60_000;
 
 /** Returns `{ clock }` for a record with this `at`, or `{}` if the writer's clock is less than `BEHIND_MS` behind. */
@@ -39,8 +39,8 @@ export function queuedAt({ at, clock = at }: Stamped, now: number): number | und
 }
 
 /**
- * The latest possible time at which each item was queued, by the reader's clock. The reader uses this time if an item's stamps do
- * not show its age, or if the reader's own clock is known to be wrong.
+ * The latest possible time at which each item was queued, by the reader's clock. The reader uses these times for items whose
+ * stamps do not show their age, or if the reader's own clock is known to be wrong.
  */
 export type Sighted = Readonly<Record<NotificationId, number>>;
 
@@ -53,8 +53,8 @@ function byReader(moment: number, item: Stamped, now: number, sighted?: number):
 }
 
 /**
- * Returns the times of a notification on this process's clock, for a copy that this process queues. A reader compares these times
- * with the stamp of their record, so both must be from one clock. `from`: the stamp of the record that is copied.
+ * Converts a notification's times to this process's clock, for a copy that this process queues. A reader compares these times
+ * with the stamp of the copy's record, so both must be from one clock. `from`: the stamp of the original's record.
  */
 export function copiedTimes(
   { expiresAt, deliver }: Pick<Notification, 'expiresAt' | 'deliver'>,

@@ -1,7 +1,7 @@
 /**
  * Ensures that a carrier's text includes every notification that its items count. The caller renders the text before it appends
- * the carrier's record. The text lacks a notification that is folded into an item in between. So the record states the count of
- * each item in the text. If an item's count is greater at the append, the append fails.
+ * the carrier's record. If a notification is folded into an item in between, the text lacks that notification. Therefore the
+ * record states the count that the text shows for each item. If an item's count is greater at the append, the append fails.
  */
 import type { Item } from './item.ts';
 import type { NotificationId } from './notification.ts';

@@ -58,8 +58,8 @@ export function didYouMean(typed: string, known: Iterable<string>): string | und
 }
 
 /**
- * Computes the Levenshtein distance with adjacent transpositions. If the lengths differ by `limit` or more, returns `limit` at
- * once.
+ * Computes the Levenshtein distance with adjacent transpositions. If the lengths of `a` and `b` differ by `limit` or more,
+ * returns `limit` without a computation.
  */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
@@ -79,7 +79,7 @@ function editDistance(a: string, b: string, limit: number): number {
   return previous[b.length] ?? limit;
 }
 
-/** Returns a handler of rejections that puts a `conflict` into `conflicts`, and rethrows any other error. */
+/** Returns a rejection handler that adds an error with the code `conflict` to `conflicts`, and rethrows any other error. */
 export const keepConflict =
   (conflicts: EarpieceError[] = []) =>
   (error: unknown): undefined => {

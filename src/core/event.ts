@@ -1,6 +1,6 @@
 /**
  * An event, such as a failed tool call or a changed file, in the shape of CloudEvents. A source emits events, and the bus turns
- * them into notifications. Events are not durable. Notifications are.
+ * them into notifications. Notifications are durable, and events are not.
  */
 import { isBlank } from './blank.ts';
 import { formatAddress, parseAddress } from './address.ts';
@@ -15,7 +15,7 @@ export type Severity = (typeof SEVERITIES)[number];
 export const severityRank = (severity: Severity): number => SEVERITIES.indexOf(severity);
 
 /**
- * - `id`: unique within its source. A second event with the same id is ignored.
+ * - `id`: unique within its source. A second event with the same source and id is ignored.
  * - `type`: dotted, `tool.call.failure`. `source`: the observer, such as `agent`, `files` or `github`.
  * - `subject`: the address of the agents that the event concerns. `time`: epoch ms.
  * - `message`: what happened, in a few words. The agent reads this text if the subscriber has no template. Default: made from the
@@ -113,7 +113,7 @@ export function makeEvent(input: EventInput, made: { readonly id: string; readon
   };
 }
 
-/** Returns the optional fields that an event and a notification have in common. */
+/** Returns the optional fields that an event passes on to its notification unchanged. */
 const handedOn = ({
   key,
   about,
@@ -128,7 +128,10 @@ const handedOn = ({
 
 export const levelOf = (severity: Severity): Level => (severity === 'debug' ? 'info' : severity);
 
-/** Fields of the data that differ from call to call. Two events that differ only in these fields count as the same detail. */
+/**
+ * Fields of an event's `data` that differ from event to event. Two events that differ only in these fields count as the same
+ * detail.
+ */
 export const VOLATILE: ReadonlySet<string> = new Set(['call_id', 'duration_ms', 'retry_count', 'failures', 'timestamp']);
 
 /** Returns the message of an event. An event without a message gets one from its type and data. */
@@ -154,7 +157,7 @@ export function notificationIdOf(event: Pick<Event, 'id' | 'source'>, subscriber
     : `${id.slice(0, LIMITS.idChars - 18)}${subscriber === undefined ? '.' : '~'}${checksum(id)}`;
 }
 
-/** Makes a notification from an event, without a subscriber. A program that has no bus calls this function. */
+/** Makes a notification from an event without a subscriber, for a program that has no bus. */
 export function notificationFrom(event: Event): NotificationInput {
   return {
     id: notificationIdOf(event),

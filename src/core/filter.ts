@@ -9,8 +9,8 @@ import type { Policy } from './policy.ts';
 export type Mute = { readonly pattern: string; readonly until: number | null; readonly by: string; readonly since?: number };
 
 /**
- * The setting or mute that keeps a notification from the model. `key` is the setting's name for `earpiece config explain`, and
- * `says` is the setting with its value. A cause that was read from the log has no `until`.
+ * The setting or mute that filters a notification. `key` is the setting's name for `earpiece config explain`, and `says` is the
+ * setting with its value. A cause that was read from the log has no `until`.
  */
 export type FilterCause =
   | { readonly kind: 'mute'; readonly mute: Pick<Mute, 'pattern' | 'by'> & { readonly until?: number | null } }
@@ -32,8 +32,7 @@ export function isKept({ action, kind, level, origin, subscriber }: Notification
 }
 
 /**
- * Returns the reason why the policy or a mute keeps this notification from the model. Undefined if no setting or mute filters the
- * notification. The plan and the gate use the same reason.
+ * Returns the setting or mute that filters this notification. Undefined if none does. The plan and the gate use the same reason.
  */
 export function filterOf(
   notification: Notification,
@@ -75,7 +74,7 @@ export function filterOf(
 
 const off = (key: string, says = `${key} = false`): FilterCause => ({ kind: 'setting', key, says });
 
-/** Returns the cause of `filterOf` as the text that the log keeps. */
+/** Returns the cause of `filterOf` as text, for the `reason` of the log's record. */
 export function filteredBecause(
   notification: Notification,
   policy: Policy,

@@ -8,8 +8,8 @@ import { LISTED_EVENTS } from './unlisted.ts';
 import { MESSAGES_BELOW_ERROR } from './views/wording.ts';
 
 /**
- * Items join a line of level error or critical without a template only up to this number of different messages. Such a line must
- * show every message.
+ * The maximum number of different messages in a line of level error or critical without a template. Such a line must show every
+ * message.
  */
 const ERRORS_A_LINE = 5;
 /**
@@ -71,14 +71,14 @@ const lastRecordOf = ({ history, seq }: Item): number => history.at(-1) ?? seq;
 
 /**
  * `inLine`: the items of the line. `shown`: the items whose texts the line shows, and the items that only count events of a
- * storm. `others`: the items that are summarized.
+ * storm. `others`: the items that close as summarized.
  */
 export type Listed = { readonly inLine: Item[]; readonly shown: readonly Item[]; readonly others: readonly Item[] };
 
 /**
  * Divides the items of a line into shown and summarized items. Below error, a view lists the first `MESSAGES_BELOW_ERROR`
  * different messages, and a template gets at most `LISTED_EVENTS` events. An item that was passed to its template counts as
- * delivered. The line of a subscriber counts the summarized items. Any other line omits these items.
+ * delivered. A subscriber's line counts the summarized items. Any other line omits them.
  */
 export function listed(group: Item[]): Listed {
   const { level, subscriber } = (group[0] as Item).notification;
@@ -123,7 +123,7 @@ function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
   if (of.rest) return true;
   if (group.filter((other) => !other.notification.subscriber?.rest).length >= of.group) return false;
   if (of.template === undefined) return joins(group, item);
-  // An error must not be cut. The template has not run yet, so `sizeOf` estimates the length of its result.
+  // The text of an error must not be cut. The template has not run yet, so `sizeOf` estimates the length of its text.
   return levelRank(item.notification.level) < levelRank('error') || sizeOf([...group, item]) <= policy.maxItemChars;
 }
 
@@ -142,7 +142,6 @@ const mayShare = (first: Item, item: Item): boolean =>
   first.audience === item.audience &&
   tellerOf(first.notification) === tellerOf(item.notification);
 
-/** Whether the item may share a line with the group. */
 const joins = (group: Item[], item: Item): boolean => {
   const first = group[0];
   if (first === undefined || !mayShare(first, item)) return false;
@@ -166,8 +165,8 @@ export const messagesOf = (group: readonly Item[]): string[] => [
 ];
 
 /**
- * Returns the sent text of the line that these items form. Undefined if the line was not sent, or if `group` lacks an item of the
- * line.
+ * Returns the text with which a carrier already showed the line of these items. Undefined if no carrier did, or if `group` lacks
+ * an item of the line.
  */
 export function sentOf(group: readonly Item[]): string | undefined {
   const { text, group: line = [] } = group[0] as Item;

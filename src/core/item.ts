@@ -23,17 +23,17 @@ export type Item = {
   readonly takenBy?: ConversationId;
   /** The conversation that was the audience before its heir took the item over. */
   readonly passedFrom?: ConversationId;
-  /** True if `passedFrom` and the audience are one conversation, so that reports from either id count for the item. */
+  /** True if `passedFrom` and `audience` are two ids of one conversation. Reports from either id then count for the item. */
   readonly merged?: true;
   /** The last carrier that offered the item. */
   readonly carrier?: CarrierId;
   readonly owner?: Owner;
   readonly until?: number;
-  /** True if the offer only counts the item in its summary line. */
+  /** True if the current offer has only a count of the item, in its summary line. */
   readonly inSummary?: true;
   /**
-   * How often the text of the item was offered or delivered. A summary and an offer that was never sent do not count. Refusals
-   * that show the item without an offer count as one. If the number is above 0, the model may have seen the item.
+   * How often the text of the item was offered or delivered. A summary and an offer that was never sent do not count. All
+   * refusals that show the item without an offer count as one. If the number is above 0, the model may have seen the item.
    */
   readonly offers: number;
   /**

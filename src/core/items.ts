@@ -1,7 +1,7 @@
 /**
- * Defines the effect of each record on the notifications of its log. Pure. Only this file and `passing.ts` know these
- * effects. A store keeps `Item`s as an index of the log and changes them only through `settle`. Replaying any prefix of a log
- * therefore gives the items that the store had at that time.
+ * Defines the effect of each record on the items of its log. Pure. Only this file and `passing.ts` know these effects. A store
+ * keeps `Item`s as an index of the log and changes them only through `settle`. Replaying any prefix of a log therefore gives the
+ * items that the store had at that time.
  *
  * An item is one notification for one audience: a conversation, or `ANYONE` (the agent's first conversation that carries
  * notifications).
@@ -30,7 +30,7 @@ import { isByAgent, notificationOf } from './records.ts';
 export { ANYONE, isOnlyCounted, itemKey, type Item } from './item.ts';
 export { formerOf, holderOf, isShownFirst, putItem } from './passing.ts';
 
-/** Release reasons for a carrier that was sent without the view. The model cannot have seen the view. */
+/** The release reasons for a carrier whose message was sent without the view, so that the model cannot have seen the view. */
 export const NEVER_SENT: ReadonlySet<string> = new Set(['late', 'too_big'] satisfies ReleasedRecord['reason'][]);
 
 /** The items that `settle` needs for a record, by id or by carrier. `creates`: the ids of new items. */
@@ -88,7 +88,7 @@ export type Place = Pick<Stored, 'seq' | 'at' | 'clock'>;
 
 export type Settled =
   | { readonly kind: 'settled'; readonly items: readonly Item[] }
-  /** The log already has this id, so queueing it again changes nothing. */
+  /** The log already has a notification with this id, so the record changes nothing. */
   | { readonly kind: 'duplicate'; readonly id: NotificationId }
   /**
    * Each `why` gives the problem of an id. `closed`: the item is no longer open. `offered`: the item is or was in an offer that
@@ -100,8 +100,8 @@ type Why = 'closed' | 'offered' | 'unknown' | 'counted';
 
 /**
  * Applies `draft` to the items that it touches, and returns only the changed and new items. `found` must contain the items of all
- * audiences that match `touches(draft)`. `lenient` is for replaying a log whose old records were pruned. Unknown ids are then
- * skipped, and the counts and the marks of repeated items are not checked.
+ * audiences that match `touches(draft)`. `lenient`: for the replay of a log whose old records were pruned. `settle` then skips
+ * unknown ids, and does not check the counts and the marks of repeated items.
  */
 export function settle(draft: Draft, place: Place, found: readonly Item[], lenient = false): Settled {
   const record = draft as KnownDraft;
@@ -325,7 +325,9 @@ const isUnproven = (item: Item, { reason }: ReleasedRecord): boolean =>
   !item.read &&
   !item.observed;
 
-/** Subtracts an offer that was not sent. An item that was never sent also loses its text, so the next offer renders the item. */
+/**
+ * Subtracts an offer that was not sent. An item without an earlier offer also loses its text, so the next offer renders the item.
+ */
 function withoutOffer(item: Item): Item {
   if (item.offers > 1) return { ...item, offers: item.offers - 1 };
   const { text: _text, group: _group, ...rest } = item;
@@ -333,8 +335,8 @@ function withoutOffer(item: Item): Item {
 }
 
 /**
- * Closes an item. The outcome `delivered` leaves the gate as it was, because a later record lowers the gate. Every other outcome
- * lowers the gate.
+ * Closes an item. The outcome `delivered` leaves `gate` as it was: a later record, such as `notification_read`, lowers the gate.
+ * Every other outcome lowers the gate.
  */
 function close(item: Item, place: { seq: number; at: number }, outcome: NonNullable<Item['outcome']>): Item {
   const { owner: _owner, until: _until, inSummary: _inSummary, ...rest } = seen(item, place);
@@ -350,8 +352,8 @@ const of = (found: readonly Item[], conversation: ConversationId | undefined): r
       );
 
 /**
- * Returns the items of a view that were offered before and are not marked as repeated. Another process offered and released these
- * items while this view was rendered. Versions before 0.1.0 mark a view as a whole.
+ * Returns the items of a view that were offered before, but are not marked as repeated in the view. Another process offered and
+ * released these items while this view was rendered. In a version before 0.1.0, one mark applies to the whole view.
  */
 function unflagged({ ids, view }: OfferedRecord, taken: readonly Item[]): NotificationId[] {
   const flagged = view.items.flatMap((line) => (line.repeated ? line.ids : []));

@@ -1,8 +1,7 @@
-/** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * The deepest allowed nesting of data. Data that is thousands of levels deep overflows the stack of recursive code, such as
+ * The maximum depth of data, in levels. Data that is thousands of levels deep overflows the stack of recursive code, such as
  * `JSON.stringify`.
  */
 export const MAX_DEPTH = 64;
@@ -36,8 +35,8 @@ export const shownJson = (value: unknown): string =>
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
- * Whether a JSON text nests deeper than `limit`. Counts brackets without building a value: `JSON.parse` accepts a million levels,
- * but `JSON.stringify` fails on the result.
+ * Whether a JSON text nests deeper than `limit`. Counts brackets and does not parse the text, because `JSON.parse` accepts a
+ * million levels, but `JSON.stringify` fails on the result.
  */
 export function nestsDeeper(text: string, limit: number): boolean {
   let depth = 0;
@@ -61,9 +60,9 @@ const BRACE = 0x7b;
 const BRACKET = 0x5b;
 
 /**
- * Copies a value as JSON represents the value. So later changes by the caller do not reach the log, and all stores keep the same
- * value. `clean` gets each string value, but no keys. For a small record, `jsonCopy` takes a third of the time of
- * `JSON.parse(JSON.stringify(value))`.
+ * Copies a value as JSON represents the value. Because of the copy, later changes by the caller do not reach the log, and all
+ * stores keep the same value. `clean` converts each string value, but no keys. For a small record, `jsonCopy` takes a third of
+ * the time of `JSON.parse(JSON.stringify(value))`.
  */
 export function jsonCopy(value: unknown, clean?: (text: string) => string): unknown {
   if (typeof value === 'string') return clean === undefined ? value : clean(value);

@@ -1,9 +1,9 @@
 /**
- * Decides what one carrier takes. Pure: the same open set, policy, facts and time give the same plan on any machine.
+ * Decides which items one carrier takes. Pure: the same open items, policy, facts and time give the same plan on any machine.
  *
  * The steps are filter → relevance → supersede → moment → coalesce → order → budget. Each item gets exactly one decision, with
- * its reason. Errors, critical notifications, notifications with an `action` and repeated lines are never summarized. These
- * notifications stay open if there is no room.
+ * its reason. Errors, critical notifications, notifications with an `action` and repeated lines are never summarized. If the
+ * carrier has no room, these notifications stay open.
  */
 import { isDue, isExpired, saidAt, waitedMs, type Sighted } from './clocks.ts';
 import { defined } from './defined.ts';
@@ -41,8 +41,8 @@ export type Facts = {
   readonly turnsSince: Readonly<Record<string, number>>;
   readonly mutes: readonly Mute[];
   /**
-   * The id of the newer state (same key, `supersede`), for each open item that was offered before and whose newer state another
-   * carrier has taken.
+   * For each open item that was offered before: the id of a newer state (same key, `supersede`), if another carrier has taken
+   * that state.
    */
   readonly overtaken?: Readonly<Record<string, NotificationId>>;
   /** See `Sighted`. */
@@ -57,12 +57,12 @@ export type Facts = {
   /** The tools whose results this carrier contains or directly follows. */
   readonly tools?: readonly string[];
   /**
-   * The template's result for each line, by `lineName`. The caller renders missing lines and plans again until no line is
-   * missing. Until then, the plan estimates a line's size from its messages.
+   * The template's result for each line, by `lineName`. The caller renders the lines without a result and plans again, until
+   * every line has one. Until then, the plan estimates a line's size from its messages.
    */
   readonly said?: ReadonlyMap<string, Said>;
   /**
-   * True if the caller renders no more lines. If true, a line without its template's result is taken only as the first line of
+   * True if the caller renders no more lines. The plan then takes a line without its template's result only as the first line of
    * the carrier.
    */
   readonly saidAll?: boolean;
@@ -174,7 +174,10 @@ function timeText(at: number): string {
   return Number.isNaN(date.getTime()) ? `${at} ms` : date.toISOString();
 }
 
-/** Splits a group into several lines if the template's text is too long for one line. Only the text of a single item is cut. */
+/**
+ * Splits a group into several groups, each for one line, if the template's text is too long for one line. Only the text of a
+ * single item is cut.
+ */
 function fitting(group: Item[], policy: Policy, facts: Facts): Item[][] {
   const said = facts.said?.get(lineName({ ids: group.map((item) => item.id) }));
   if (group.length < 2 || sentOf(group) !== undefined || said?.kind !== 'text') return [group];
@@ -253,7 +256,9 @@ function budget(
     readonly decisions: Decision[];
     readonly saidAll: boolean;
     readonly unlisted: readonly Line[];
-    /** Items that a line counts and does not show. These items close as summarized when the line is taken or summarized. */
+    /**
+     * The items that each line counts and does not show. These items close as summarized when the line is taken or summarized.
+     */
     readonly counted: ReadonlyMap<Line, readonly Item[]>;
   },
 ): Omit<Plan, 'newer'> {
@@ -327,7 +332,7 @@ function costOf(line: Line, policy: Policy): number {
   );
 }
 
-/** Estimates the messages that a view lists for the line, without their escapes. */
+/** Returns the messages that a view lists for the line, cut as in the view, but not escaped. */
 function shownOf(line: Line, maxItemChars: number): readonly string[] {
   const { count, chars } = listedOf(line, { maxItemChars });
   return line.messages.slice(0, count).map((message) => message.slice(0, chars));
@@ -336,7 +341,7 @@ function shownOf(line: Line, maxItemChars: number): readonly string[] {
 function restOf(lines: readonly Line[]): Rest {
   const bySource = new Map<string, { source: string; count: number; level: Line['level'] }>();
   for (const line of lines) {
-    // The words of an agent do not count for the source that they name.
+    // An agent chooses its message's kind, so the message counts as from `agent` and not from the source that the kind names.
     const source = line.sender === undefined ? line.kind.source : 'agent';
     const key = `${source} ${line.level}`;
     const known = bySource.get(key);

@@ -18,7 +18,9 @@ export const GROUPS = ['file', 'line', 'column', 'severity', 'code', 'message'] 
 
 export type LinePattern = {
   readonly regexp: string;
-  /** Whether each further line of this form is another problem. Only the last of several patterns may set this field. */
+  /**
+   * True if each further line that matches this pattern is another problem. Only the last of several patterns may set this field.
+   */
   readonly loop?: boolean;
 } & { readonly [Part in (typeof GROUPS)[number]]?: number };
 

@@ -42,7 +42,7 @@ export type Origin = {
   readonly depth: number;
 };
 
-/** Whether the notification is a reminder. A subscriber may have made the notification from the reminder's event. */
+/** Whether the notification is a reminder, or a subscriber made it from a reminder's event. */
 export const isReminder = ({ kind, subscriber }: Pick<Notification, 'kind' | 'subscriber'>): boolean =>
   (subscriber?.event.type ?? formatKind(kind)) === 'timer.fired';
 
@@ -61,7 +61,7 @@ export function stateKeyOf(notification: Pick<Notification, 'supersede' | 'key' 
 
 /**
  * The subscriber of a notification, as it was when the bus queued the notification. A later change of the subscriber does not
- * change this record. At delivery, one template renders the notifications of one subscriber as a group.
+ * change this copy. At delivery, the subscriber's template renders its notifications as a group.
  */
 export type Subscribed = {
   readonly id: string;
@@ -73,13 +73,16 @@ export type Subscribed = {
   readonly template?: string;
   /** The maximum number of notifications in one line. */
   readonly group: number;
-  /** True if this notification only counts events of a storm. Such a notification may join a line that is full. */
+  /**
+   * True if this notification only counts events of a storm. Such a notification may join a line that already has `group`
+   * notifications.
+   */
   readonly rest?: true;
   /** True if this notification repeats a recent event, and waits for the end of the dedupe window only for that reason. */
   readonly repeats?: true;
   /** True if the subscriber's critical notifications cannot be filtered. */
   readonly core?: true;
-  /** The delay before the notification wakes an idle agent, so that related notifications wake the agent once. */
+  /** The delay before the notification wakes an idle agent, in ms, so that related notifications wake the agent only once. */
   readonly wakeAfterMs?: number;
 };
 
@@ -125,8 +128,8 @@ export type Needs = { readonly tool: string; readonly otherwise: string };
 export type NotificationInput = {
   /**
    * Your own id, unique in the agent's log, without "~", blanks, invisible characters, commas, and the bars and squares of
-   * Earpiece's lists. If the same sender queues the same id again, nothing changes. Another sender or another action with this id
-   * is a `conflict`. Default: a new id.
+   * Earpiece's lists. If the same sender queues the same id again, nothing changes. If another sender queues this id, or the
+   * action differs, the error is `conflict`. Default: a new id.
    */
   readonly id?: string;
   /** `"source.name"`, or both parts. Filters and mutes match the kind. Default `user.message`. */
@@ -144,7 +147,7 @@ export type NotificationInput = {
    * are counted together.
    */
   readonly key?: string;
-  /** Needs `key`: the notification replaces older ones of the key that the same sender also queued with `supersede`. */
+  /** Needs `key`: the notification replaces older notifications of this key that the same sender also queued with `supersede`. */
   readonly supersede?: boolean;
   /**
    * A fact that the agent may learn by itself (`file:/a/b.ts`). The notification is not delivered after the agent has learned
@@ -197,10 +200,10 @@ export function isInterrupt(notification: Pick<Notification, 'level' | 'action'>
 /** Whether the action asks the agent to stop. Such a request is critical unless its sender names another level. */
 const isStop = (action: Action | undefined): boolean => action === 'cancel' || action === 'pause';
 
-/** Built-in sources whose messages already contain all of their data. */
+/** Built-in sources whose notifications contain all of their data in the message. */
 const SAY_THEIR_DATA: ReadonlySet<string> = new Set(['task', 'mcp']);
 
-/** Whether the reader gets the data in addition to the message. A subscriber's template itself decides which data it shows. */
+/** Whether a view shows the data after the message. A subscriber's template itself decides which data it shows. */
 export const showsData = ({ data, subscriber, kind }: Pick<Notification, 'data' | 'subscriber' | 'kind'>): boolean =>
   data !== undefined && subscriber === undefined && !SAY_THEIR_DATA.has(kind.source) && !isOwnNote(kind);
 
@@ -365,8 +368,8 @@ const LAST_TIME = 8.64e15;
 const isTime = (value: number): boolean => Number.isFinite(value) && Math.abs(value) <= LAST_TIME;
 
 /**
- * Converts `inMs` to a time. The delay counts from the clock time of the process that queues the notification. The clock of the
- * program that asked may differ.
+ * Converts `inMs` to a time. The delay begins at `now`, which is from the clock of the process that queues the notification. The
+ * clock of the program that passed `inMs` may differ.
  */
 function momentOf(deliver: NotificationInput['deliver'], now: number): Deliver | undefined {
   if (typeof deliver !== 'object' || deliver === null || !('inMs' in deliver)) return deliver;

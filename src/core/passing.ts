@@ -14,11 +14,11 @@ export type Passing =
   | { readonly kind: 'passing'; readonly items: Item[] }
   | { readonly kind: 'conflict'; readonly ids: Problem[] };
 
-/** Returns the conversation that holds the item: its audience, or for `ANYONE` the conversation that took it. */
+/** Returns the conversation that holds the item: its audience, or for `ANYONE` the conversation that took the item, if any. */
 export const holderOf = ({ audience, takenBy }: Pick<Item, 'audience' | 'takenBy'>): ConversationId =>
   audience === ANYONE ? (takenBy ?? ANYONE) : audience;
 
-/** Copies the items of the record for a fork. These items were open in the original conversation when it was forked. */
+/** Copies the items that `record` names for a fork. These items were open in the original conversation when the fork was made. */
 export function forkedFrom(record: ForkedRecord, place: Place, found: readonly Item[], lenient: boolean): Passing {
   return copied(
     record,
@@ -67,8 +67,8 @@ function copy(item: Item, audience: ConversationId, place: Place): Item {
 
 /**
  * Gives the items to the heir unchanged: id, count, offered text, receipt and gate stay. If the heir already has its own copy of
- * an open item, the copy of the ended conversation closes. The heir gets all items or none: the heir gets none if one of the
- * items no longer belongs to the ended conversation. An offer in flight passes only when two conversations are merged.
+ * an open item, the copy of the ended conversation closes. If one of the items no longer belongs to the ended conversation, the
+ * result is a conflict and the heir gets no item. An offered item passes only when two conversations are merged.
  */
 export function passedOn(record: SucceededRecord, place: Place, found: readonly Item[], lenient: boolean): Passing {
   const { conversation: to, from } = record;
@@ -94,7 +94,7 @@ export function passedOn(record: SucceededRecord, place: Place, found: readonly 
 
 /**
  * Whether both copies are open, the ended conversation was offered its copy `item`, and the heir's copy `own` was never offered.
- * In that case, the heir's copy gets the offers and text of `item`, so that the next offer of this copy is marked as repeated.
+ * In that case, the heir's copy must get the offers and text of `item`, so that its next offer is marked as repeated.
  */
 export const isShownFirst = (item: Item, own: Item): boolean =>
   own !== item && own.state === 'open' && own.offers === 0 && item.state === 'open' && item.offers > 0;
@@ -107,7 +107,7 @@ function handedTo(
   const { from, merges } = record;
   const touched = seen(item, place);
   if (item.audience === ANYONE) return { ...touched, takenBy: to };
-  // The heir already has this notification from a fork or a broadcast. The heir needs only one copy.
+  // The heir already has a copy of this notification, from a fork or a broadcast, and needs only one.
   if (known.some((other) => other.audience === to)) {
     if (item.state === 'closed') return { ...touched, gate: false };
     const { owner: _owner, until: _until, inSummary: _inSummary, ...rest } = touched;

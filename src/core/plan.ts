@@ -53,14 +53,14 @@ export type Line = {
   /** The person who typed the message. Undefined if no person typed the message. */
   readonly person?: string;
   /**
-   * The agent whose words the line contains (`tellerOf`). `id`: the id for an answer to a message of `tell_agent`.
+   * The agent whose words the line contains (`tellerOf`). `id`: for a message of `tell_agent`, the id that an answer must name.
    */
   readonly sender?: { readonly agent: string; readonly id?: NotificationId };
-  /** The line's text as it was first sent. The text is copied and never rendered again. */
+  /** The line's text as a carrier first showed it. Later carriers copy this text, and never render the line again. */
   readonly sent?: string;
   /**
-   * True if this line contains the remaining items of a sent line whose other items have closed. The line is rendered again
-   * without the closed items.
+   * True if the line has the remaining items of a line that a carrier showed and whose other items have closed. The line is
+   * rendered again.
    */
   readonly left?: true;
 };
@@ -71,7 +71,7 @@ export const isRepeated = ({ sent, left }: Line): boolean => sent !== undefined 
 /** The result of a line's template. */
 export type Said = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'failed' };
 
-/** Returns a name for a line: its ids, which no other line of the plan has. */
+/** Returns a name for a line, unique in the plan: the line's ids. */
 export const lineName = ({ ids }: Pick<Line, 'ids'>): string => ids.join(' ');
 
 /**

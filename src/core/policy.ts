@@ -40,7 +40,7 @@ export type Policy = {
   readonly interrupt: 'before' | 'after';
   readonly wake: Readonly<Record<Level, 'never' | 'ask' | 'auto'>>;
   /**
-   * During these hours of the person's day, only messages of a person, resumes and interrupts wake an agent. The hours may
+   * During these hours, in the person's time zone, only messages of a person, resumes and interrupts wake an agent. The hours may
    * cross midnight.
    */
   readonly wakeQuiet?: QuietHours;
@@ -57,9 +57,9 @@ export type Policy = {
    */
   readonly redact: readonly string[];
   readonly retentionMs: number;
-  /** How long finished tasks stay in the log. */
+  /** How long finished tasks stay in the log, in ms. */
   readonly taskRetentionMs: number;
-  /** How long a lease lasts if it is neither confirmed nor released. */
+  /** How long a lease lasts if it is neither confirmed nor released, in ms. */
   readonly leaseMs: number;
 };
 

@@ -7,10 +7,10 @@ import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts
 
 /**
  * A store keeps the logs and the index of their items. `docs/write-a-store.md` shows how to write a store. Every store must meet
- * these obligations. `runStoreContract` tests most of them:
+ * the following obligations. `runStoreContract` tests most of them:
  *
- * - An append is one atomic, durable step: all drafts with all their effects on the items, or nothing. An acknowledged append
- *   survives `kill -9` (and, if the engine can promise it, a power cut).
+ * - An append is one atomic, durable step: it writes all drafts with all their effects on the items, or nothing. An acknowledged
+ *   append survives `kill -9` (and, if the engine can promise it, a power cut).
  * - Items change only through `settle`, in the order of the drafts, so replaying the log gives the same items. `touches` names
  *   the items that `settle` needs, including items that earlier drafts of the same append made or changed.
  * - An append does not depend on the log's head, so two busy producers do not starve a carrier.
@@ -20,9 +20,9 @@ import type { CarrierId, ContactPoint, Draft, Owner, Stored } from './records.ts
  *   never runs backwards, even if a writer's clock does. The store also keeps the time on the writer's own clock if that clock is
  *   at least 60 s behind `at` (`clockBeside`).
  * - The store returns unknown types and fields unchanged.
- * - The caller has checked the drafts. A store does not interpret the drafts. A store refuses a draft that JSON cannot represent,
+ * - The caller has checked the drafts, and the store does not interpret them. A store refuses a draft that JSON cannot represent,
  *   with `bad_argument`.
- * - A method that cannot reach the data rejects with `store_unavailable` (retryable) after `withinMs`, by default 5,000.
+ * - A method that cannot reach the data rejects with `store_unavailable` (retryable) after `withinMs` ms (default 5,000).
  */
 export interface Store {
   /** The name shown to people: `memory`, `sqlite /path/to/earpiece.db`. */
@@ -44,19 +44,22 @@ export interface Store {
   readonly private?: true;
 
   /**
-   * Appends the drafts in one step, or none of them. Settles each draft in order. The first `duplicate` or `conflict` of `settle`
-   * is the result, and nothing is written. Rejects with `bad_argument` if the drafts queue one id twice, or if JSON cannot
-   * represent one of the drafts. An item that `settle` moved to another audience replaces the item that `formerOf` names.
+   * Settles and appends the drafts in order, in one step. If `settle` returns `duplicate` or `conflict` for a draft, that is the
+   * result, and nothing is written. Rejects with `bad_argument` if the drafts queue one id twice, or if JSON cannot represent one
+   * of the drafts. An item that `settle` moved to another audience replaces the item that `formerOf` names.
    *
    * With `swaps`, the append happens only if each of these settings still has the caller's expected value, and changes them in
    * the same step. The store handles the appends of one process in the order of their calls.
    *
    * With `newIds`, the caller has just made the ids that the drafts queue, and no other call can have used them. The store may
-   * then write without a search for these ids. The result may have an earlier `at` than the stored record.
+   * then write the records without a search for these ids. The `at` of a returned record may be earlier than that of the stored
+   * record.
    */
   append(log: LogKey, drafts: readonly Draft[], options?: AppendOptions): Promise<Appended>;
 
-  /** Returns the records after `after` (exclusive, default 0), at most `limit` (default 1,000), oldest first by default. */
+  /**
+   * Returns the records after position `after` (exclusive, default 0), at most `limit` (default 1,000), oldest first by default.
+   */
   read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]>;
 
   /** Returns the newest position in the store (0 when empty). */
@@ -96,8 +99,8 @@ export interface Store {
   /**
    * Waits until any process has appended a record after position `after`, then resolves with the head. Resolves with `after` if
    * `signal` aborts, if `withinMs` pass (default: never), or if the store closes during the wait. The result is only a hint that
-   * the caller should `read`. On a closed store the call rejects, because a reader that calls `changed` in a loop would otherwise
-   * never wait.
+   * the caller should `read`. On a closed store the call rejects: otherwise a reader that calls `changed` in a loop would never
+   * wait.
    */
   changed(after: number, options?: Wait): Promise<number>;
 
@@ -109,11 +112,14 @@ export interface Store {
   /** Returns presence, sorted by log and then by conversation. */
   presence(query: PresenceQuery, options?: Wait): Promise<readonly Presence[]>;
 
-  /** Binds a host process to the conversation that it shows now, for example after `/clear`. The newest binding counts. */
+  /**
+   * Binds a host process to the conversation that it shows now, for example after `/clear`. The newest binding of a host process
+   * replaces older ones.
+   */
   bind(host: Owner, to: { log: LogKey; conversation: ConversationId }, options?: Wait): Promise<void>;
   binding(host: Owner, options?: Wait): Promise<{ log: LogKey; conversation: ConversationId; at: number } | undefined>;
 
-  /** Keeps a tool result that was withheld from the model, until it is taken or `until` (epoch ms) has passed. */
+  /** Keeps a tool result that was withheld from the model, until `withheld` takes it or `until` (epoch ms) has passed. */
   withhold(held: Withheld, options?: Wait): Promise<void>;
   /**
    * Returns the withheld results whose `until` is after `now()`, oldest `at` first. With `take`, these results are removed in the
@@ -136,7 +142,7 @@ export interface Store {
   prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }>;
 
   /**
-   * Removes records that concern no item and changes `swaps`, in one step. This method is for code that keeps other data than
+   * Removes records that concern no item and changes `swaps`, in one step. This method is for code that keeps data other than
    * notifications in the log. Rejects with `bad_argument` for records that name an item or a carrier, and for the types that
    * `prune` removes (`mustConcernNoItem`). Returns false if a setting does not have the expected value, or if one of the records
    * is the newest in the store. The call then changes nothing. Unknown positions are ignored.
@@ -144,11 +150,11 @@ export interface Store {
   forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean>;
 
   /**
-   * Removes all records and items of the log before position `before` (exclusive), including open items, in one step. The call
-   * also removes the log's presence, bindings and withheld results, and the settings of the agent. The key of such a setting ends
-   * with ` <log>` or contains ` <log>#`, or its value is a text that begins with `<log>#`. The caller first appends a record and
-   * passes its position, so that no position is assigned twice. In an engine that promises `overwrites-erased`, no byte of the
-   * removed data is left after the store is closed.
+   * Removes the log's records and items before position `before` (exclusive), including open items, in one step. The call also
+   * removes the log's presence, bindings and withheld results, and the settings of the agent. A setting is the agent's if its key
+   * ends with ` <log>` or contains ` <log>#`, or if its value is a text that begins with `<log>#`. The caller first appends a
+   * record and passes its position, so that no position is assigned twice. In an engine that promises `overwrites-erased`, no
+   * byte of the removed data is left after the store is closed.
    */
   erase(log: LogKey, before: number, options?: Wait): Promise<Erased>;
 
@@ -191,7 +197,7 @@ export type AppendOptions = Wait & { readonly swaps?: readonly Swap[]; readonly 
 /** The result of an append. A lost race is a result, and not an error. If the disk fails, the append rejects. */
 export type Appended =
   | { readonly kind: 'appended'; readonly records: readonly Stored[]; readonly items: readonly Item[] }
-  /** This id is already in the log: nothing was written. `item` is its current state. */
+  /** The log already has a notification with this id: nothing was written. `item`: the current state of this notification. */
   | { readonly kind: 'duplicate'; readonly id: NotificationId; readonly item: Item }
   | {
       readonly kind: 'conflict';

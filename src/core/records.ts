@@ -30,8 +30,8 @@ export type ViewName = (typeof VIEW_NAMES)[number];
 
 /**
  * The text for the model, as it was sent. `items` contains one text for each line of the plan, with the `ids` of its
- * notifications. A re-offer copies `items[].text` verbatim, unless a part of that line is closed. `repeated` marks an item that
- * was sent before. `repeated` also marks a view that contains such an item.
+ * notifications. A re-offer copies `items[].text` verbatim, unless one of the line's notifications has closed. `repeated` marks a
+ * line that was sent before, and a view that contains such a line.
  */
 export type SentView = {
   readonly format: ViewName;
@@ -61,7 +61,7 @@ export type FoldedRecord = Base & {
   readonly id: NotificationId;
   readonly into: NotificationId;
   readonly count: number;
-  /** The message and data, if they differ from the message and data that were counted before. */
+  /** The message and data of this notification, if they differ from those of the notification `into`. */
   readonly differs?: { readonly message?: string; readonly data?: Json };
 };
 /** Leases these notifications to a carrier in a transcript that another program owns. */
@@ -79,8 +79,8 @@ export type OfferedRecord = Base & {
   readonly counts?: readonly number[];
   readonly owner: Owner;
   /**
-   * `hook`: the carrier is a hook's output. The hook's process exits after its output, so it does not learn whether the host
-   * survived.
+   * `hook`: the carrier is a hook's output. The hook's process exits after its output, so it cannot learn whether the host got
+   * the output.
    */
   readonly through?: 'hook';
   /** Epoch ms. Any process may release a lease after this time. */
@@ -101,8 +101,9 @@ export type OfferedRecord = Base & {
 };
 export type ConfirmedRecord = Base & { readonly type: 'carrier_confirmed'; readonly carrier: CarrierId; readonly late?: true };
 /**
- * `unproven`: the host got the carrier, but its model did not read the carrier. The host died and its transcript lacks the
- * carrier, the host stopped waiting for the hook, or the host ran the refused call. No other reason reopens a closed item.
+ * `unproven`: the host got the carrier, but its model did not read the carrier. There are three cases: the host died and its
+ * transcript lacks the carrier, the host stopped waiting for the hook, or the host ran the refused call. No other reason reopens
+ * a closed item.
  */
 export type ReleasedRecord = Base & {
   readonly type: 'carrier_released';
@@ -138,19 +139,19 @@ export type ReadRecord = Base & {
   readonly type: 'notification_read';
   readonly ids: readonly NotificationId[];
   readonly by: string;
-  /** True if the notifications are pauses: their gate stays up until a person lifts the pauses. */
+  /** True if the notifications are pauses, whose gate stays up until a person lifts the pauses. */
   readonly holds?: true;
 };
 /**
- * Whether the agent itself read the notification. A record of the agent itself names a conversation, the transcript, or a call
- * after a refusal. A person's mark or a withdrawn task does not prove that the model has read anything.
+ * Whether the agent itself read the notification. A record of the agent's own reading names a conversation, the transcript, or a
+ * call after a refusal. Other records, such as a person's mark, do not prove that the model has read anything.
  */
 export const isByAgent = ({ by, conversation }: Pick<ReadRecord, 'by' | 'conversation'>): boolean =>
   by === 'transcript' || by.startsWith('asked again ') || (conversation !== undefined && !by.includes(': '));
 
 /**
- * The gate of these notifications is lowered, because a person resumed the agent, or because the notifications were withdrawn or
- * have expired. The model may not have read these notifications.
+ * Lowers the gate of these notifications, because a person resumed the agent, or because the notifications were withdrawn or have
+ * expired. The model may not have read these notifications.
  */
 export type GateLiftedRecord = Base & {
   readonly type: 'gate_lifted';
@@ -161,7 +162,7 @@ export type GateLiftedRecord = Base & {
 export type ClosedRecord = Base & {
   readonly type: 'notification_closed';
   readonly ids: readonly NotificationId[];
-  /** The counts of `ids` on which the reason is based. See `OfferedRecord`. */
+  /** The counts of `ids` at the time of the plan. If an item counts more at the append, the append fails. */
   readonly counts?: readonly number[];
   /** True if the record also closes the summarized, unread notifications among `ids`. Missing in records from before 0.1.0. */
   readonly summarized?: true;
@@ -195,8 +196,8 @@ export type GateRefusedRecord = Base & {
 };
 /**
  * Records the receivers of a fan-out, in the log `project/*`. The record is written before the first receiver's notification is
- * queued. `fan_out_done` is written after the last receiver's notification. `upTo` is set if the receivers fill more than one
- * page. `targets` then has the receivers up to this log.
+ * queued. `fan_out_done` is written after the last receiver's notification. If the receivers fill more than one page, `upTo` is
+ * the last log of the first page, and `targets` has only this page.
  */
 export type FanOutRecord = Base & {
   readonly type: 'fan_out';
@@ -211,7 +212,7 @@ export type FanOutDoneRecord = Base & { readonly type: 'fan_out_done'; readonly 
 
 /**
  * A conversation begins as a copy of another conversation of the log, up to `upTo` (inclusive). `ids`: the original's open
- * notifications, which are open in the copy too. The log contains the shared part once.
+ * notifications, which are open in the copy too. The log contains the shared records only once.
  */
 export type ForkedRecord = Base & {
   readonly type: 'conversation_forked';
@@ -222,7 +223,7 @@ export type ForkedRecord = Base & {
 
 /**
  * `conversation` takes over the unread notifications of `from`, with their history. `merges`: true if both are one conversation
- * of one host process. In that case, `conversation` also takes over offers in flight.
+ * of one host process. In that case, `conversation` also takes over offered notifications.
  */
 export type SucceededRecord = Base & {
   readonly type: 'conversation_succeeded';
@@ -320,7 +321,7 @@ export function inPrintedForm({ seq, log, at, body }: Stored): Record<string, un
   return { ...place, ...body, ...place };
 }
 
-/** The only types that may reach a provider. A new internal type is thus invisible by default. */
+/** The only record types that may reach a provider. A new internal type is therefore invisible by default. */
 export const PROVIDER_VISIBLE: ReadonlySet<string> = new Set([
   'chat_request',
   'chat_response',
@@ -329,15 +330,15 @@ export const PROVIDER_VISIBLE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether only Earpiece itself may write this type. An imported record of such a type could change items or tasks. Any program
- * may write transcript types.
+ * Whether only Earpiece itself may write records of this type. A foreign record of such a type could change items or tasks. Any
+ * program may write records of the transcript types.
  */
 export const isOurs = (type: string): boolean =>
   /^(?:agent|carrier|conversation|gate|handle|notifications?|task|template)_|^fan_out|^system_notification_/u.test(type);
 
 /**
- * The newest record of these types shows the agent's current or last activity. Records that other processes write into the
- * agent's log do not show activity.
+ * The record types that show an agent's activity. The newest of these records shows the current or last activity. Record types
+ * that other processes write into the agent's log are not included.
  */
 export const SIGNS_OF_WORK = [
   'turn_start',

@@ -4,8 +4,8 @@ import type { EventInput } from './event.ts';
 import { LIMITS } from './notification.ts';
 
 /**
- * Returns the event as an event of this sender, such as `token/<id>`. So the event cannot be merged with events of other senders,
- * and cannot replace or withdraw them.
+ * Returns the event with this sender as its source, such as `token/<id>`. As a result, the event cannot be merged with events of
+ * other senders, and cannot replace or withdraw them.
  */
 export function ofSender(event: EventInput, sender: string): EventInput {
   const { id, key } = event;

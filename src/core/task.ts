@@ -31,7 +31,10 @@ export type TaskActor = { readonly kind: 'person' | 'agent'; readonly name: stri
  */
 export const INTERRUPTIONS = ['blocked', 'cancelled', 'stopped', 'reassigned'] as const;
 
-/** A person took the task away from the agent that works on it. `notification` informs that agent. */
+/**
+ * A person's change that took the task away from the agent that works on it. `notification` is the id of the notification that
+ * informs the agent.
+ */
 export type Interruption = {
   readonly why: (typeof INTERRUPTIONS)[number];
   readonly by: TaskActor;
@@ -73,7 +76,7 @@ export type Task = {
   /** The agent to which the task is assigned. Null if the task is not assigned. */
   readonly assignee: string | null;
   readonly blockedReason: string | null;
-  /** Grows with each record about the task. */
+  /** Increases with each record about the task. */
   readonly version: number;
   readonly createdAt: number;
   readonly createdBy: TaskActor;

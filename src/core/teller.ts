@@ -4,7 +4,7 @@ import type { Kind, Notification } from './notification.ts';
 /** The tool that sends a message from one agent to another. */
 export const TELL_TOOL = 'tell_agent';
 
-/** The name of an agent that runs a command, if Earpiece does not know which agent this is. */
+/** The name used for the agent that runs a command, if Earpiece does not know which agent this is. */
 export const SOME_AGENT = 'an agent';
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Events that a line counts without listing them. The log does not keep every event of a storm, and a template gets a bounded
- * number of events. Earpiece itself adds the text about the unlisted events, because a template may omit it.
+ * Counts the events of a line that the line does not list. The log does not keep every event of a storm, and a template gets at
+ * most `LISTED_EVENTS` events. Earpiece itself adds the text about the unlisted events, because a template may omit it.
  */
 import { MAX_DIFFERS } from './item.ts';
 import type { Json } from './json.ts';
@@ -34,7 +34,7 @@ export function unlistedOf({ group = [], subscriber }: Pick<Line, 'group' | 'sub
   return count === 0 ? undefined : { count, type: subscriber?.event.type ?? 'such', keys: [...new Set(keys)] };
 }
 
-/** Whether the log keeps each different detail of these events. If false, further events may differ from all kept details. */
+/** Whether the log kept each different detail of these events. If false, further events may have had other details. */
 export const keepsDetails = ({ details }: Pick<Grouped, 'details'>): boolean => details.length <= MAX_DIFFERS;
 
 /** Whether a line only counts events, so that its template has nothing to show. */

@@ -4,7 +4,10 @@ import type { Item } from './items.ts';
 import { formatKind, isInterrupt, type Notification, type NotificationId } from './notification.ts';
 import type { Policy } from './policy.ts';
 
-/** Chains of agents that wake each other end at this depth. */
+/**
+ * The maximum depth of a notification that wakes an agent, in agent-to-agent hops. This maximum ends chains of agents that wake
+ * each other.
+ */
 const MAX_DEPTH = 4;
 
 const MINUTE_MS = 60_000;
@@ -21,7 +24,7 @@ export type WakingFacts = {
   readonly minuteOfDay?: number;
   /** Epoch ms. */
   readonly now: number;
-  /** Whether the agent is paused. A pause keeps the agent idle until a resume may wake the agent. */
+  /** Whether the agent is paused. A paused agent stays idle until a resume may wake it. */
   readonly paused: boolean;
   /** Whether this notification must not wake the agent: it has already woken the agent, or it may never wake an agent. */
   readonly spent: (id: NotificationId) => boolean;
@@ -55,12 +58,14 @@ export function waking(items: readonly Item[], facts: WakingFacts): Waking {
 
 const earliest = (times: readonly number[]): Pick<Waking, 'nextAt'> => (times.length === 0 ? {} : { nextAt: Math.min(...times) });
 
-/** Whether the notification is a resume or a person's message. Quiet hours and the wake budget hold back neither. */
+/**
+ * Whether the notification is a resume or a person's message. Neither quiet hours nor the limit of wakes per hour hold it back.
+ */
 const isAsked = (n: Notification): boolean => n.action === 'resume' || isFromPerson(n);
 
 /**
- * Returns the time at which quiet hours or the wake budget stop holding the notification back, epoch ms. Undefined if the
- * notification may wake the agent now. Quiet hours do not hold back an interrupt.
+ * Returns the time until which quiet hours or the limit of wakes per hour hold the notification back, epoch ms. Undefined if the
+ * notification may wake the agent now.
  */
 function heldUntil(notification: Notification, { policy, now, wokenAt = [], minuteOfDay }: WakingFacts): number | undefined {
   if (isAsked(notification)) return undefined;

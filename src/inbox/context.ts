@@ -1,5 +1,5 @@
 /**
- * The types that the parts of this room share. Most parts are functions or small classes that get a `Context`. No part imports
+ * The types that the parts of the inbox share. Most parts are functions or small classes that get a `Context`. No part imports
  * the class `Inbox`, which combines the parts.
  */
 import type { Address, ConversationId, LogKey } from '../core/address.ts';
@@ -44,13 +44,13 @@ export interface Context {
   readonly leases: LeaseEnds;
   readonly limit: OpenLimit;
   readonly intents: Intents;
-  /** Whether a writer, such as the bus, now holds back notifications. */
+  /** Whether a writer in this process, such as the bus, holds notifications that it has not queued yet. */
   readonly unwritten: boolean;
-  /** Resolves when all held-back notifications are queued. */
+  /** Resolves when those notifications are queued. */
   written(): Promise<void>;
 }
 
-/** The part of the inbox that a conversation needs, in addition to the context. */
+/** The context with the methods of the inbox that a conversation needs. */
 export interface Logs extends Context {
   queue(to: string | Address, input: NotificationInput, subscribed?: Subscribed): Promise<Queued>;
   prepare(log: LogKey, input: NotificationInput, only?: ConversationId): Promise<QueuedRecord>;

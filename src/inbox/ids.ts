@@ -5,7 +5,10 @@ import type { Ids } from '../core/ports.ts';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** Makes ids of `prefix_`, 10 characters of time and 10 random characters. The ids sort by time and cannot be guessed. */
+/**
+ * Makes ids of the prefix, an underscore, 10 characters for the time and 10 random characters. The ids sort by time and cannot be
+ * guessed.
+ */
 export const randomIds: Ids = {
   make(prefix) {
     return `${prefix}_${timeHead(Date.now())}${letters(random(10))}`;
@@ -26,7 +29,7 @@ function timeHead(time: number): string {
   return head;
 }
 
-/** The pool has random bytes for many ids, because one system call for each id would cost more than the rest of the work. */
+/** Random bytes for 400 ids, because one system call for each id would cost more than the rest of the work. */
 const pool = new Uint8Array(4_000);
 let used = pool.length;
 

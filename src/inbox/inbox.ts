@@ -54,9 +54,9 @@ export type InboxDeps = {
   readonly timeZone?: string | (() => string);
   /** Renders lines with their subscribers' templates. Without a renderer, a line shows its messages and their count. */
   readonly lines?: LineRenderer;
-  /** Other data that an heir takes over from an ended conversation. */
+  /** Functions that move other data of an ended conversation to its heir. */
   readonly companions?: readonly Companion[];
-  /** The agent whose command started this process. Each notification that this process queues counts as the agent's. */
+  /** The agent whose command started this process. Each notification that this process queues has this agent as its sender. */
   readonly speaker?: InsideAgent | undefined;
 };
 
@@ -65,7 +65,7 @@ type Place = { readonly log: LogKey; readonly id: ConversationId };
 /** Loads the code of `why` at its first use, or earlier if `loadAhead` is called. */
 export const loadWhy = async (): Promise<{ readonly explain: typeof explain }> => import('./why/why.ts');
 
-/** Loads the code that records early refusals, at the first early refusal. */
+/** Loads the code that records early refusals, which most processes never need. */
 export const loadEarly = async (): Promise<{ readonly recordEarly: typeof recordEarly }> =>
   import('./conversation/early-refusal.ts');
 
@@ -78,7 +78,6 @@ export class Inbox implements Logs, AsyncDisposable {
   readonly lines: LineRenderer | undefined;
   readonly speaker: InsideAgent | undefined;
   readonly companions: readonly Companion[];
-  /** Checks which clocks agree with the clock of this process. */
   readonly witnesses: Witnesses;
   readonly leases = new LeaseEnds();
   readonly limit: OpenLimit;
@@ -180,8 +179,8 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Registers a writer that holds notifications back before it queues them (the bus, for 100 ms). The inbox flushes the writer
-   * before each carrier.
+   * Registers a writer that queues its notifications with a delay (the bus: 100 ms). Before each carrier, the inbox makes the
+   * writer queue them.
    */
   holdsBack(writer: Unwritten): void {
     this.#heldBack.add(writer);
@@ -212,15 +211,15 @@ export class Inbox implements Logs, AsyncDisposable {
     return transcriptOf(this.store, log, id, query);
   }
 
-  /** Returns the conversations that make up a transcript, oldest first. The last conversation is the conversation itself. */
+  /** Returns the stretches of a conversation's transcript, oldest first. The last stretch is from the conversation itself. */
   lineage({ log, id }: Place): Promise<readonly Stretch[]> {
     return lineageOf(this.store, log, id);
   }
 
   /**
    * Forks a conversation of an agent, as it is now or as it was at the record `upTo`. A notification that was open at that point
-   * is open in the fork under the same id. Exceptions are a notification that has since been withdrawn, expired, superseded,
-   * filtered, dropped or folded, or that a third conversation has taken. Throws `not_found` if there is nothing to fork, and
+   * is open in the fork under the same id. A notification is not copied if it has since been withdrawn, expired, superseded,
+   * filtered, dropped or folded, or if a third conversation has taken it. Throws `not_found` if there is nothing to fork, and
    * `bad_argument` if `to` exists.
    */
   async fork({ log, id }: Place, options: { readonly to?: string; readonly upTo?: number } = {}): Promise<Forked> {
@@ -348,8 +347,8 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Returns the reference time for pruning: the current time, but not later than the newest record. So a process whose clock is
-   * ahead removes nothing too early, unless that clock also gave the newest record its time.
+   * Returns the reference time for pruning: the current time, but not later than the newest record. A process whose clock is
+   * ahead therefore removes nothing too early, unless that clock also gave the newest record its time.
    */
   pruneTime(): Promise<number> {
     return pruneTime(this);

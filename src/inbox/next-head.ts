@@ -1,6 +1,6 @@
 /**
- * Waits for a change of the store, for processes that follow a log in a loop. The loop does not spin if the store fails or is
- * closed.
+ * Waits for a change of the store, for processes that follow a log in a loop. If the store fails or is closed, the loop waits 1 s
+ * before its next attempt.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Store } from '../core/ports.ts';

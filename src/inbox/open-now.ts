@@ -9,7 +9,7 @@ import type { Context } from './context.ts';
 
 /** The maximum number of items that are loaded for one agent. Further items count as open until a sweep. */
 const MAX_ITEMS = 1_000;
-/** After this time, the open items of an agent are loaded again, even if its counts have not changed. */
+/** How long the loaded items of an agent are used while its counts do not change, in ms. */
 const KEPT_MS = 60_000;
 const MAX_LOOKS = 10_000;
 
@@ -24,8 +24,8 @@ type Look = {
 };
 
 /**
- * Corrects overviews, and caches the loaded items of each agent. So a list that a program polls loads an agent's items again only
- * after a change, after an expiry, and once a minute.
+ * Corrects overviews, and caches the loaded items of each agent. If a program polls a list, an agent's items are loaded again
+ * only after a change, after an expiry, and once a minute.
  */
 export class OpenNow {
   readonly #store: Context['store'];

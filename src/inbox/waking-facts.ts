@@ -1,9 +1,9 @@
-/** Collects the facts that decide whether an idle agent is woken: its earlier wakes, the limits of its policy, and the time of day. */
+/** Collects the facts for `waking`: the agent's earlier wakes, the limits of its policy, and the time of day. */
 import type { NotificationId } from '../core/notification.ts';
 import type { WakingFacts } from '../core/waking.ts';
 import type { Conversation } from './conversation/conversation.ts';
 
-/** The maximum number of wake records that are read. The number must be at least the largest `wake.max_per_hour`. */
+/** The maximum number of wake records that are read. At least the largest `wake.max_per_hour`. */
 const WAKE_RECORDS = 1_000;
 
 /** The notifications that have woken the agent, and the times of the wakes. These notifications do not wake the agent again. */
@@ -18,7 +18,6 @@ export async function earlierWakes({ id, inbox: { store }, log }: Conversation):
   };
 }
 
-/** Returns the facts that decide about a wake now, with each limit of the policy. */
 export function wakingFacts(conversation: Conversation, { ids, at }: EarlierWakes, paused: boolean): WakingFacts {
   const { inbox, log } = conversation;
   const now = inbox.store.now();

@@ -4,7 +4,7 @@ import type { Stored } from '../core/records.ts';
 export type WatchQuery = Omit<ReadQuery, 'limit' | 'newestFirst' | 'seqs'> & { readonly signal?: AbortSignal };
 
 const PAGE = 500;
-/** The longest wait for a wake-up before the next read of the log. A wake-up is only a hint. */
+/** The longest wait for a change before the next read of the log, in ms, because `changed` is only a hint. */
 const POLL_EVERY_MS = 5_000;
 
 /**

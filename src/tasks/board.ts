@@ -1,6 +1,9 @@
-/** The board of a project: its open tasks, the next task number, and the numbers of removed tasks. This file does no I/O. */
+/** The board of a project: its open tasks, the next task number, and the numbers of removed tasks. */
 
-/** `gone`: the numbers of tasks that were removed after they had ended, as ranges with inclusive ends, lowest first. */
+/**
+ * `next`: the number of the next task. `open`: the ids of the tasks that have not ended or still need a report. `gone`: the
+ * numbers of removed tasks, as ranges with inclusive ends, lowest first.
+ */
 export type Board = {
   readonly next: number;
   readonly open: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * Checks the input of people and agents about tasks. A failed check usually throws `bad_argument`, and its message says what to
- * write instead.
+ * Checks the input of people and agents about tasks. A failed check usually throws `bad_argument`, with a message that says what
+ * to write instead.
  */
 import { parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
@@ -57,7 +57,7 @@ export function textOf(what: string, text: string, max: number): string {
   return text.toWellFormed();
 }
 
-/** Throws `bad_argument` for a bad name, and `not_trusted` if an agent's command names a person. */
+/** Throws `bad_argument` for an empty or too long name, and `not_trusted` if an agent's command names a person. */
 export function checkActor({ kind, name }: TaskActor, inside: InsideAgent | undefined): void {
   if (name.trim() === '' || name.length > TASK_LIMITS.actor)
     throw bad('by', `by ${JSON.stringify(name.slice(0, 80))} must be a name of 1 to ${TASK_LIMITS.actor} characters`);

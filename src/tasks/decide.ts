@@ -1,15 +1,15 @@
 /**
- * Decides the effects of a command on a task, as a pure function of the stored task. One append then writes the facts and the
- * notification, or nothing.
+ * Decides the effects of a command on a task, as a pure function of the stored task, the command and the facts. One append then
+ * writes the decided facts and the notification, or nothing.
  *
  *   backlog ⇄ todo        backlog, todo ──▶ in_progress ⇄ blocked        in_progress ──▶ todo, done
  *   everything but done ──▶ cancelled
  *
  * An execution is one agent's work on the task. An execution starts when an assigned task becomes `in_progress` (without a
  * conversation yet) or when an agent takes the task. The agent's report ends the execution. If the agent's conversation has ended
- * without a report, a later command can end the execution as lost. If a person takes the task from the agent, the execution is
- * interrupted but does not end. The agent is notified once, and its report ends the execution. An agent cannot stop the work of
- * another agent.
+ * without a report, the next `take` or `lose` ends the execution as lost. If a person takes the task from the agent, the
+ * execution is interrupted but does not end. The agent is notified once, and its report ends the execution. An agent cannot stop
+ * the work of another agent.
  */
 import type { ConversationId } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -49,7 +49,10 @@ export type Command =
 
 export type Facts = {
   readonly by: TaskActor;
-  /** The `project/agent` of the agent that runs this process, or "" if its name is not known. Undefined without such an agent. */
+  /**
+   * The `project/agent` of the agent whose command this process is, or "" if its name is not known. Undefined if no agent's
+   * command started this process.
+   */
   readonly inside?: string;
   /** The status or the version that the caller saw. The command is refused if the task now has another status or version. */
   readonly expected?: TaskStatus | number;
@@ -67,7 +70,10 @@ export type Decision =
       readonly facts: readonly Fact[];
       /** The agent whose log gets the records and the notification. Null means the log of the project. */
       readonly agent: string | null;
-      /** If set, open notifications about the task are withdrawn for this reason, and its interrupts no longer raise the gate. */
+      /**
+       * If set, open notifications about the task are withdrawn for this reason, and delivered interrupts about the task no
+       * longer hold the gate up.
+       */
       readonly takesBack?: string;
       readonly tells?: Telling;
       /** The kind of the answer to a report. */
@@ -86,8 +92,7 @@ export type Telling = {
   readonly reason?: string;
   /**
    * The conversation that works on the task and gets the notification. Null if no conversation has taken the task. In that case,
-   * each active conversation of the agent gets a request to stop. The first conversation of the agent that can deliver the
-   * notification gets `unblocked`.
+   * each active conversation of the agent gets a request to stop, but only the first one that can deliver it gets `unblocked`.
    */
   readonly conversation: string | null;
 };
@@ -125,8 +130,8 @@ export function isClosed(task: Task): boolean {
 export const named = ({ id, title }: Task): string => `task ${id} ${JSON.stringify(title)}`;
 
 /**
- * Describes how the task differs from `expected`. The task names the person or agent of its last status change, but not of its
- * newest version.
+ * Describes how the task differs from `expected`. For an expected version no name is given, because a task names only the person
+ * or agent of its last status change.
  */
 function outdated(task: Task, expected: TaskStatus | number): string {
   const now = `is ${task.status} (version ${task.version}) now, and not`;
@@ -194,7 +199,8 @@ function move(task: Task, { to, reason }: Extract<Command, { kind: 'move' }>, fa
       ...(told ? { tells } : {}),
     };
   }
-  // An agent that has read a request to stop but has not reported needs no second request. An unread request is replaced.
+  // An agent that may have read a request to stop, but has not reported, needs no second request. A request that was never
+  // offered is replaced.
   const stops = from === 'in_progress' || (running?.interrupted != null && !told);
   if (!stops || isItself(task, agent, facts)) return { kind: 'decided', facts: [changed], agent };
   if (by.kind === 'agent') return notItsWork(task, agent, facts);
@@ -266,7 +272,7 @@ function report(
       takesBack: "the report's answer informed the agent",
       answer: 'go_on',
     };
-  // After a failure, the task is blocked until a person checks it. Otherwise agents could take the task and fail again forever.
+  // A failed task is blocked until a person changes its status. Otherwise, agents could take the task and fail again forever.
   const to = result === 'success' ? 'done' : 'blocked';
   const reason = result === 'failed' ? `failed: ${summary}` : summary;
   const moves = task.assignee === agent && task.status !== to && (task.status === 'in_progress' || task.status === 'blocked');
@@ -350,8 +356,8 @@ const lost = (running: TaskExecution): Fact =>
   );
 
 /**
- * Whether the agent itself made the change, and so needs no notification. A command of an agent may name another agent in `by`, and
- * an agent of another project may have the same name.
+ * Whether the agent itself made the change, and therefore needs no notification. A command of an agent may name another agent in
+ * `by`, and an agent of another project may have the same name.
  */
 const isItself = ({ project }: Task, agent: string, { by, inside }: Facts): boolean =>
   by.kind === 'agent' && by.name === agent && (inside === undefined || inside === `${project}/${agent}`);

@@ -93,7 +93,7 @@ function changed(task: Task, id: string, change: Partial<TaskExecution>): Task {
   return { ...task, executions: task.executions.map((one) => (one.id === id ? { ...one, ...change } : one)) };
 }
 
-/** Keeps the newest executions and all running executions. */
+/** Drops the oldest ended executions beyond `MAX_EXECUTIONS`. */
 function newest(executions: readonly TaskExecution[]): readonly TaskExecution[] {
   let tooMany = executions.length - MAX_EXECUTIONS;
   return executions.filter((one) => one.endedAt === null || tooMany-- <= 0);

@@ -2,7 +2,7 @@ import type { Store } from '../core/ports.ts';
 import type { Task } from '../core/task.ts';
 import { TASK_RECORDS, type TaskRecord } from './records.ts';
 
-/** The number of positions in one read. Between two reads, other work of this process can run. */
+/** The number of positions that one read covers. Between two reads, other work of this process can run. */
 const WINDOW = 5_000;
 
 /**

@@ -91,8 +91,8 @@ class World {
         const interrupts = (await this.inbox.store.items(logKey('shop', agent), { kind: 'gate' })).filter(
           ({ notification }) => notification.key === `task:${id}`,
         );
-        // At most one interrupt of a task keeps the gate up, and only while the agent's work on the task is interrupted. So no
-        // interrupt stops an agent that may work.
+        // At most one interrupt of a task keeps the gate up, and only while the agent's work on the task is interrupted.
+        // Therefore, no interrupt stops an agent that may work.
         expect(new Set(interrupts.map((item) => item.id)).size).toBeLessThanOrEqual(1);
         if (interrupts.length > 0) expect(runningOf(each, agent)?.interrupted).not.toBeNull();
         if (status === 'in_progress' && assignee === agent) expect(interrupts).toEqual([]);
@@ -105,7 +105,7 @@ class World {
   }
 }
 
-/** Steps that random runs almost always contain. As an example, these steps are part of each run of the test. */
+/** The steps that random runs almost always contain. As an example, they are part of each run of the test. */
 const OFTEN: Step[] = [
   { do: 'next', agent: 'coder', session: 's1' },
   { do: 'move', task: 't1', to: 'backlog' },

@@ -1,6 +1,6 @@
 /**
- * A record of a task is in the log of the agent that has the task or works on the task. Without such an agent, the record is in
- * `project/*`. `version` counts the records of one task in all logs, so that its history can be ordered.
+ * A record about a task, in the log of the task's assignee or of the agent that works on the task. Without such an agent, the
+ * record is in `project/*`. `version` counts the records of one task in all logs, so that its history can be ordered.
  */
 import type { ConversationId } from '../core/address.ts';
 import type { Draft } from '../core/records.ts';
@@ -22,7 +22,7 @@ export type Fact =
     }
   | { readonly type: 'task_edited'; readonly title?: string; readonly description?: string; readonly priority?: TaskPriority }
   | { readonly type: 'task_assigned'; readonly from: string | null; readonly to: string | null }
-  /** Records the task after the reassignment, in the log of the new assignee (`project/*` if there is none). */
+  /** Records the task after a reassignment, in the log of the new assignee (`project/*` if there is none). */
   | { readonly type: 'task_received'; readonly from: string | null; readonly snapshot: Task }
   | { readonly type: 'task_status_changed'; readonly from: TaskStatus; readonly to: TaskStatus; readonly reason?: string }
   | {
@@ -40,7 +40,7 @@ export type Fact =
       readonly reason?: string;
       readonly notification: string;
     }
-  /** The interruption has ended. `told` says whether the agent may have read the request to stop. */
+  /** The interruption has ended. `told`: true if the agent may have read the request to stop. */
   | { readonly type: 'task_execution_recalled'; readonly execution: string; readonly told: boolean }
   /** The agent reported `blocked` because of an interruption that had ended, and was asked to continue. */
   | { readonly type: 'task_execution_continued'; readonly execution: string }

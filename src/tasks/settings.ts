@@ -1,4 +1,4 @@
-/** Names the settings in which the store keeps a project's tasks, in addition to their records. */
+/** The names of the settings in which the store keeps a project's tasks, in addition to their records. */
 import type { Store } from '../core/ports.ts';
 
 export const boardKey = (project: string): string => `tasks ${project}`;

@@ -110,7 +110,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     expect(await kinds()).toEqual(['task.blocked → s1']);
     expect(await command.edit('shop', task.id, { title: 'Fix it' }, { by })).toMatchObject({ title: 'Fix it' });
     expect(await command.assign('shop', task.id, 'coder', { by })).toMatchObject({ status: 'blocked' });
-    // A block that an agent set stays the agent's own.
+    // The agent itself may lift a block that an agent set.
     await tasks.move('shop', task.id, 'in_progress', { by: ANN });
     await command.move('shop', task.id, 'blocked', { by });
     expect(await command.move('shop', task.id, 'in_progress', { by })).toMatchObject({ status: 'in_progress' });

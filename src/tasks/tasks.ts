@@ -1,8 +1,8 @@
 /**
- * Stores the tasks of projects. One append writes a task's records and the agent's notification, and swaps the stored task. So a
- * change is written completely or not at all. If two changes are simultaneous, the later change is decided again. A reassignment
- * needs two appends: first to the old assignee's log, then to the new assignee's. If the second append is missing, the next
- * process that reads the task makes the second append.
+ * Stores the tasks of projects. One append writes a task's records and the agent's notification, and swaps the stored task.
+ * Therefore, a change is written completely or not at all, and the later of two simultaneous changes is decided again. A
+ * reassignment needs two appends: first to the old assignee's log, then to the new assignee's. If the second append is missing,
+ * the next process that reads the task makes it.
  */
 import { logKey, type ConversationId, type LogKey } from '../core/address.ts';
 import { defined } from '../core/defined.ts';
@@ -126,13 +126,13 @@ export class Tasks {
     const { statuses, assignee, limit = 50 } = query;
     const board = (await this.#board(project)) ?? EMPTY;
     const before = query.before === undefined ? board.next : numberOf(query.before);
-    // If the query excludes ended tasks, only the tasks in the board's list of open tasks are read.
+    // If the query excludes ended tasks, only the tasks in the board's `open` are read.
     const onlyOpen = statuses?.every((status) => NEXT_STATUSES[status].length > 0) ?? false;
     const open = board.open.map(numberOf).filter((number) => number < before);
     const tasks: Task[] = [];
     for (const number of onlyOpen ? open.toReversed() : numbersBelow(board, before)) {
       const stored = await this.#stored(project, idOf(number));
-      // The task was removed after the board was read.
+      // `stored` is undefined if the task was removed after the board was read.
       if (stored === undefined) continue;
       const task = await this.#handOver(stored);
       if (assignee !== undefined && task.assignee !== assignee) continue;
@@ -156,8 +156,8 @@ export class Tasks {
 
   /**
    * Removes the ended tasks whose last change was before `before` (epoch ms), with all their records. Tasks that have not ended
-   * stay. An ended task may still wait for a report that no conversation can make. In that case, this call only marks the
-   * execution as lost. The mark changes the task, so only a call with a later `before` removes the task.
+   * stay. An ended task may still wait for a report that no conversation can make. In that case, this call only ends the
+   * execution as lost. This changes the task, so only a call with a later `before` removes it.
    */
   async prune(project: string, before: number): Promise<{ readonly tasks: number; readonly records: number }> {
     const board = await this.#board(project);
@@ -207,7 +207,7 @@ export class Tasks {
     return false;
   }
 
-  /** Marks each running execution of an ended task as lost if no conversation is left to report the execution. */
+  /** Ends each running execution of an ended task as lost if no conversation can report it. */
   async #lose(task: Task): Promise<void> {
     if (NEXT_STATUSES[task.status].length > 0) return;
     for (const { agent } of task.executions.filter(({ endedAt }) => endedAt === null))
@@ -364,7 +364,7 @@ export class Tasks {
     const id = runningOf(task, agent)?.interrupted?.notification;
     if (id === undefined) return false;
     const items = await this.#inbox.store.items(logFor(project, agent), { kind: 'ids', ids: [id as NotificationId] });
-    // A notification that was pruned from the log was read long ago.
+    // A request to stop that was pruned from the log closed long ago, and counts as read.
     return items.length === 0 || items.some((item) => item.offers > 0);
   }
 

@@ -32,6 +32,5 @@ export function tellingOf(
   };
 }
 
-/** The instruction for an agent that must stop its work on a task. */
 export const stopInstruction = ({ id }: Pick<Task, 'id'>, reportTool: string = REPORT_TOOL): string =>
   `Stop the current work and call ${reportTool}(result="blocked", task_id="${id}").`;

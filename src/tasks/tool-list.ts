@@ -7,7 +7,6 @@ import { TASK_RESULTS } from '../core/task.ts';
 export type TaskTool = {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of an object. */
   readonly inputSchema: {
     readonly type: 'object';
     readonly properties: Readonly<Record<string, object>>;
@@ -52,9 +51,10 @@ export const TASK_TOOLS: readonly TaskTool[] = [
 export const isTaskTool = (name: string): boolean => TASK_TOOLS.some((tool) => tool.name === name);
 
 /**
- * Whether a new conversation gets the tools. A conversation with a purpose other than `task` never gets the tools. The tools cost
- * tokens, so by default the project must have or have had tasks. `always` sets a fixed answer for the other conversations. Call
- * this function once for each conversation, because a changed list of tools invalidates the agent's prompt cache.
+ * Whether a new conversation gets the tools. A conversation with a purpose other than `task` never gets the tools. By default,
+ * other conversations get them only if the project has or had tasks, because the tools cost tokens. `always` sets a fixed answer
+ * for the other conversations. Call this function once for each conversation, because a changed list of tools invalidates the
+ * agent's prompt cache.
  */
 export async function offersTaskTools(of: {
   readonly purpose: string | undefined;

@@ -1,6 +1,6 @@
 /**
  * The tools `get_next_action` and `report_completed`, with which an agent gets tasks and reports their results. The arguments are
- * the same for every agent. The rooms that offer the tools add the transport and the names that their agents know.
+ * the same for every agent. The callers of `answerTask` add the transport and the names by which their agents know the tools.
  */
 import { defined, withoutNulls } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -28,8 +28,8 @@ export type TaskCallOptions = {
 };
 
 /**
- * The answer of a tool. `carries` says whether open notifications may follow the answer. `carries` is false if the answer itself
- * shows an interrupt, which a later call delivers. An agent that owns its transcript ignores `carries`.
+ * The answer of a tool. `carries`: whether open notifications may follow the answer. False if the answer itself shows an
+ * interrupt, which a later call delivers. An agent that owns its transcript ignores `carries`.
  */
 export type TaskAnswer = { readonly body: object; readonly carries: boolean };
 

@@ -9,10 +9,7 @@ import { runningOf } from './decide.ts';
 import type { Tasks } from './tasks.ts';
 
 export type Next =
-  /**
-   * The agent must read an interrupt before it gets a task. The call for the next action neither reads nor delivers a
-   * notification.
-   */
+  /** The agent must read an interrupt before it gets a task. `nextFor` neither delivers notifications nor marks them as read. */
   | { readonly kind: 'interrupt'; readonly interrupts: readonly Item[] }
   /** The agent has read a pause that is still in force. */
   | { readonly kind: 'paused' }
@@ -60,7 +57,7 @@ export async function nextFor(tasks: Tasks, conversation: Conversation, { rides 
       const execution = runningOf(taken.task, agent);
       if (execution !== undefined) return { kind: 'work', task: taken.task, execution, resumed };
     } catch (error) {
-      // Another conversation works on the task, or its status or assignee has changed.
+      // The error is `conflict` if another conversation works on the task, or if its status or assignee has changed.
       if (!(error instanceof EarpieceError && error.code === 'conflict')) throw error;
     }
   }
@@ -68,8 +65,8 @@ export async function nextFor(tasks: Tasks, conversation: Conversation, { rides 
 }
 
 /**
- * Reports the result of a task, or `blocked` for the stopped tasks (`chosen`). Throws `bad_argument` or `not_found` if the report
- * is invalid, or if this conversation has nothing to report.
+ * Reports the result of one task, or the result `blocked` for all stopped tasks (see `chosen`). Throws `bad_argument` or
+ * `not_found` if the report is invalid, or if this conversation has nothing to report.
  */
 export async function report(tasks: Tasks, conversation: Conversation, given: Report): Promise<Reported> {
   const { project, agent, by } = await worker(conversation);
@@ -98,8 +95,8 @@ export async function report(tasks: Tasks, conversation: Conversation, given: Re
 
 /**
  * Returns the tasks that a report without a task id concerns. With the result `blocked`, these are the interrupted tasks, or if
- * there are none, the recalled tasks. In any other case, the report concerns one task, and a stopped task only if no other task
- * runs. Throws `not_found` without such a task, and `bad_argument` if several tasks are possible.
+ * there are none, the recalled tasks. In any other case, the report concerns one task, and a stopped task only if the
+ * conversation works on no other task. Throws `not_found` if there is no such task, and `bad_argument` if there are several.
  */
 function chosen(running: readonly Mine[], conversation: Conversation, result: string): readonly Task[] {
   const mine = running.filter(({ execution }) => isMine(execution, conversation));

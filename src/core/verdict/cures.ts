@@ -1,4 +1,3 @@
-/** The actions that a person can take after a verdict. */
 import type { NotificationId } from '../notification.ts';
 import type { Verdict } from './kinds.ts';
 

@@ -15,7 +15,7 @@ export type KnownConversation = {
   readonly lastContactAt: number;
   /** Why the conversation is not active. Null if the conversation is active. */
   readonly absence: Absence | null;
-  /** True if all carriers are gateways, so that the conversation gets notifications only when it calls a wrapped tool. */
+  /** True if all carriers are gateways, so that the conversation gets notifications only with the result of a wrapped tool. */
   readonly wrappedOnly: boolean;
   /** True if nothing can wake the idle session, because its terminal is unknown. */
   readonly terminalUnknown?: true;
@@ -30,8 +30,8 @@ export type KnownConversation = {
 export type RodeOn = { readonly point: ContactPoint | null; readonly name: string | null; readonly made?: true };
 
 /**
- * The contact points at which the conversation's carriers would take the notification. `wrapped`: `tool_result` means the result
- * of a wrapped tool, because only a gateway carries notifications there.
+ * The contact points at which one of the conversation's carriers would take the notification. `wrapped`: `tool_result` means the
+ * result of a wrapped tool, because only a gateway carries notifications there.
  */
 export type Rides = { readonly at: readonly ContactPoint[]; readonly wrapped?: true };
 
@@ -44,7 +44,7 @@ export type VerdictFacts = {
   readonly conversations: readonly KnownConversation[];
   /** The plan's decision about the item for each active conversation, as if the conversation composed a carrier now. */
   readonly decisions: readonly { readonly conversation: string; readonly decision: Decision; readonly rides?: Rides }[];
-  /** The setting or mute that now keeps the item from the model. */
+  /** The setting or mute that filters the item now. */
   readonly filter: FilterCause | undefined;
   /** The interrupts of the agent that hold a gate up. The item itself may be one of these interrupts. */
   readonly gates: readonly Item[];

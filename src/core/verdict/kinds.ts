@@ -4,7 +4,7 @@ import type { Action, Deliver, NotificationId } from '../notification.ts';
 import type { Absence, Rides, RodeOn } from './facts.ts';
 
 /**
- * Why a notification waits, or how it ended. `over` is true for a final verdict, and false for a prediction about the next
+ * Says why a notification waits, or how it ended. `over` is true for a final verdict, and false for a prediction about the next
  * carrier.
  */
 export type Verdict =
@@ -53,7 +53,7 @@ export type Verdict =
       readonly setting: string;
       /** The file and the line, the environment variable or the flag that sets the value. */
       readonly file: string | null;
-      /** The kind of the file. Missing for a variable, a flag and the default. */
+      /** The scope of `file`. Missing for a variable, a flag and the default. */
       readonly scope?: FileScope;
       readonly over: boolean;
       /** Whether a setting or mute still filters the notification, so that a requeued notification would be filtered again. */
@@ -85,7 +85,7 @@ export type Verdict =
   | { readonly kind: 'behind_gate'; readonly id: NotificationId; readonly about: string; readonly log: string }
   /**
    * The notification waits for its moment. `rides`: the contact points that would take the notification. Missing if no contact
-   * point would take it yet.
+   * point would take the notification yet.
    */
   | { readonly kind: 'moment'; readonly deliver: Deliver; readonly reason: string; readonly rides?: Rides }
   | {

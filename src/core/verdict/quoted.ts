@@ -1,10 +1,10 @@
-/** Shows foreign texts inside the sentences of Earpiece. */
+/** Quotes foreign texts for the sentences of Earpiece. */
 import { SOME_AGENT } from '../teller.ts';
 import { LIKE_QUOTE } from '../views/look-alikes.ts';
 
 /**
- * Quotes a text that a producer, a person or a program chose, in one line. The text cannot end the quotation, so the text cannot look
- * like words of Earpiece.
+ * Quotes a text that a producer, a person or a program chose, in one line. The text cannot end the quotation, and therefore
+ * cannot look like words of Earpiece.
  */
 export const quoted = (text: string): string => `“${text.replaceAll(/\s+/gu, ' ').trim().replace(LIKE_QUOTE, '"')}”`;
 

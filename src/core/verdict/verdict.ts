@@ -29,8 +29,8 @@ export function verdictOf(facts: VerdictFacts): Verdict {
 }
 
 /**
- * Returns the reason why an open notification waits. The checks are in this order: reasons that will close the notification,
- * absent conversations, and reasons why active conversations do not take the notification.
+ * Returns the reason why an open notification waits. Checks in this order: reasons that will close the notification, absent
+ * conversations, and reasons why active conversations do not take the notification.
  */
 function waitOf(facts: VerdictFacts): Verdict {
   const { item, log, now, conversations, decisions, filter, gates, wrongClock } = facts;
@@ -124,7 +124,7 @@ function endingOf({ item, now, decisions, wrongClock }: VerdictFacts): Verdict |
   return undefined;
 }
 
-/** Returns the moment of the notification. Undefined if the notification is due at the next contact. */
+/** Returns `deliver`. Undefined if a notification with this `deliver` is due at the next contact. */
 const laterThan = (now: number, deliver: Deliver = 'next'): Deliver | undefined =>
   deliver === 'next' || (typeof deliver === 'object' && 'at' in deliver && deliver.at <= now) ? undefined : deliver;
 

@@ -168,7 +168,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
 }
 
 /**
- * Describes the gate's effect on tool calls so far. A call that was made before the gate's answer counts as withheld, not as
+ * Describes the gate's effect on tool calls so far. A call that was made, and whose result the gate withheld, does not count as
  * refused.
  */
 function gateCalls(refusals: number, withheld: number): string {
@@ -254,8 +254,8 @@ export function momentOf(
 }
 
 function ridesAt({ at, wrapped }: Rides): string {
-  // Some contact points make other contact points redundant. The agent is idle after the end of a turn, and a request follows the
-  // end of a batch.
+  // `idle` comes right after `turn_end`, and `cycle_start` right after `tool_batch_end`, so only the earlier contact point is
+  // named.
   const less = at.filter(
     (point) => !(point === 'idle' && at.includes('turn_end')) && !(point === 'cycle_start' && at.includes('tool_batch_end')),
   );

@@ -2,7 +2,7 @@ import { LIKE_E, LIKE_P, LIKE_QUOTE, LIKE_SLASH } from './look-alikes.ts';
 
 /**
  * Makes foreign text safe inside a view. A backslash escapes invisible characters, and forms that only Earpiece's frames may
- * have. All views get the same result, and a second pass changes nothing, so another view may embed the result. The text is cut
+ * have. The result is the same for all views, and a second pass changes nothing, so another view may embed it. The text is cut
  * before it is escaped, so that a long text costs little time. A cut text ends with its original number of characters.
  */
 export function neutralize(body: string, maxChars: number): string {
@@ -26,8 +26,8 @@ export function isCutAt(body: string, maxChars: number): boolean {
 
 /**
  * Escapes a text like `neutralize`. Does not cut or trim the text, and keeps its blank lines. Curly quotation marks and their
- * look-alikes become straight ones. Only the view itself writes curly ones, around an instruction and around the words of a
- * person or an agent.
+ * look-alikes become straight ones. Only the view itself writes curly quotation marks, around an instruction and around a message
+ * of a person or an agent.
  */
 export const escapeSigns = (text: string): string => escapeForms(text.replace(LIKE_QUOTE, '"'));
 
@@ -55,7 +55,10 @@ export function neutralizeName(name: string): string {
 /** Turns a source or a kind into one word. */
 export const neutralizeKind = (kind: string): string => neutralizeName(kind).replace(/[^\p{L}\p{N}_.\-]/gv, '_');
 
-/** Quotes the words of a person or an agent. The neutral text has no curly quotation marks, so the quote ends at the closing mark. */
+/**
+ * Quotes a message of a person or an agent. A neutral text has no curly quotation marks, so the quotation ends at the closing
+ * mark.
+ */
 export const quote = (neutral: string): string => `“${neutral}”`;
 
 /** Whether a stored text may be copied: it contains no frame of Earpiece and no lone surrogate. */

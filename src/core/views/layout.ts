@@ -27,7 +27,7 @@ export type Page = {
   /** Whether all or some items were sent before. Undefined if no item was sent before. */
   readonly repeated?: 'all' | 'some' | undefined;
   readonly items: readonly { readonly text: string; readonly about: About }[];
-  /** The notifications that the page only counts. */
+  /** The text about the notifications that the page only counts, and their number. */
   readonly more?: { readonly text: string; readonly count: number } | undefined;
 };
 

@@ -348,5 +348,4 @@ function valuesOf(format: ViewName, text: string): readonly Value[] {
   return [...values, ...notifications];
 }
 
-/** Returns a copy of the input. */
 const structuredLines = (shown: ViewInput): ViewInput => ({ ...shown, lines: shown.lines.map((each) => ({ ...each })) });

@@ -21,9 +21,9 @@ const LAYOUTS: Readonly<Record<Exclude<LayoutName, 'toon'>, Layout>> = {
 };
 
 /**
- * Makes a `Render`. Without lines and `rest` the text is empty, except in the signal views. The signal views always have a text
- * and never deliver items. A `sent` text of another view stays unchanged in `items`, and is embedded in the text as a body. Pass
- * `toon` only for readers of TOON, because its encoder is larger than all other views together.
+ * Makes a `Render`. Without lines and `rest`, its text is empty. The signal views, however, always have a text, and never deliver
+ * items. A `sent` text of another view stays unchanged in `items`, and is embedded in the text as a body. Pass `toon` only for
+ * conversations with the TOON view, because its encoder is larger than all other views together.
  */
 export const renderer =
   (toon?: Layout): Render =>

@@ -10,7 +10,7 @@ import type { ViewInput } from './view.ts';
  * template failed, have no such maximum.
  */
 export const MESSAGES_BELOW_ERROR = 5;
-/** The minimum number of characters of each different message, even in a line of many messages. */
+/** The minimum for the limit of each different message, in characters, even in a line of many messages. */
 const CHARS_A_MESSAGE = 120;
 const SOURCES_IN_REST = 8;
 
@@ -25,7 +25,7 @@ export type How = {
   readonly tight?: boolean;
 };
 
-/** The answer to a sub-agent's call while the gate is up. The main agent reads the interrupt in its own context. */
+/** The answer to a sub-agent's call while the gate is up. */
 export const SUBAGENT_REFUSED =
   'Not run: an interrupt waits for the main agent. End your work now and report what you have; the main agent reads the interrupt.';
 

@@ -1,9 +1,10 @@
 /**
- * Lets a slow carrier finish. The store refuses a carrier if, after the plan, another notification was folded into one of the
- * planned items. A busy producer could thus cause a refusal of every attempt. After a refusal, the carrier therefore claims the
- * items into which notifications were folded. A claim is a lease without a text, so the store folds no later notification into a
- * claimed item. The next attempt appends the release of the claims and the carrier in one step. If the process dies before this
- * step, the claims end like every lease, and the model has seen nothing.
+ * Claims items for a slow carrier, so that a later attempt to append the carrier succeeds. The store refuses a carrier if, after
+ * the plan, another notification was folded into one of the planned items. A busy producer could thus cause a refusal of every
+ * attempt. Therefore, after a refusal, the items into which notifications were folded are claimed for the carrier. A claim is a
+ * lease without a text, so the store folds no later notification into a claimed item. The next attempt appends the release of the
+ * claims and the carrier in one step. If the process dies before this step, the claims end like every lease, and the model has
+ * seen nothing.
  */
 import type { Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
@@ -18,8 +19,8 @@ export class Claim {
   readonly #carriers = new Set<CarrierId>();
   #items: readonly Item[] = [];
   /**
-   * The notifications of the first refused plan. Newer notifications wait for the next carrier, because other notifications may
-   * be folded into the newer notifications too.
+   * The notifications of the first refused plan. Newer notifications wait for the next carrier: otherwise, notifications that are
+   * folded into them could cause further refusals.
    */
   #planned: ReadonlySet<NotificationId> | undefined;
 

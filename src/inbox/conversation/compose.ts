@@ -1,4 +1,4 @@
-/** Composes one carrier. The plan decides which open items of a conversation the carrier takes, and the view frames them. */
+/** Composes one carrier: plans which open items of a conversation the carrier takes, and renders these items as a view. */
 import type { ConversationId } from '../../core/address.ts';
 import { countsOf } from '../../core/counts.ts';
 import { defined } from '../../core/defined.ts';
@@ -38,7 +38,8 @@ export type Closing = { readonly record: ClosedRecord; readonly newer?: Notifica
 
 /**
  * Selects the closings of a carrier that shows or counts these notifications. `onConfirm`: interrupts whose gate must not fall
- * before the carrier is confirmed. If the confirmation does not close them, the next plan does (see `overtaken`).
+ * before the carrier is confirmed. If the confirmation cannot close these interrupts, the next plan closes them (see
+ * `overtaken`).
  */
 export function closingsWith(
   closings: readonly Closing[],
@@ -56,7 +57,7 @@ export function closingsWith(
 export type Composing = CarryOptions & {
   /** Whether another program owns the transcript. */
   readonly leased: boolean;
-  /** If true, `compose` makes only the decisions, and no frame. */
+  /** If true, `compose` makes only the decisions, and no view. */
   readonly decidesOnly?: boolean;
   /** If true, the times of first sightings are not stored (see `sightings`). */
   readonly dry?: boolean;
@@ -92,8 +93,8 @@ export async function compose(
   const now = recipient.context.store.now();
   const facts = { ...(await factsFor({ recipient, contact }, items, { ...options, dry })), ...defined({ onDemand }) };
   const format = formatOf(recipient);
-  // In a transcript of another program, a signal view takes no notifications: the view only says that notifications wait, and the
-  // model pulls them.
+  // In another program's transcript, a signal view takes no notifications: it only says that notifications wait, and the model
+  // pulls them.
   const unframed = decidesOnly || (leased && isSignal(format));
   const made = unframed
     ? plan(items, options.at, policy, facts, now)
@@ -111,8 +112,8 @@ export async function compose(
 
 /**
  * Returns the open notifications that this conversation may take, after the release of leases that have ended or whose owner is
- * dead. An older state waits while another carrier holds a newer state, because that carrier may be released. With `dry`, the plan
- * predicts how such an older state ends.
+ * dead. An older state waits while another carrier holds a newer state, because that carrier may be released. With `dry`, such an
+ * older state is returned, so that the plan predicts its end.
  */
 export async function openItems(
   { recipient, contact }: Pick<Parts, 'recipient' | 'contact'>,

@@ -1,7 +1,4 @@
-/**
- * Records contact with one conversation: when the host made contact, and when a carrier was sent to the model. If only the time
- * is new, the contact is written at most every 30 s.
- */
+/** How often a contact of a conversation is written if only its time is new, in ms. */
 import { defined } from '../../core/defined.ts';
 import { isFor, type Item } from '../../core/items.ts';
 import { readBy } from '../../core/notification.ts';
@@ -80,7 +77,7 @@ export class Contact {
     return { mark, isKnown };
   }
 
-  /** Records that a carrier was delivered. `explained`: its frame explained the mark. */
+  /** Records that a carrier was delivered. `explained`: the carrier's frame explained the mark. */
   async carried(explained: boolean): Promise<void> {
     const { store } = this.#recipient.context;
     const now = store.now();

@@ -1,8 +1,8 @@
 /**
- * One conversation, for the program that delivers to it. There are two ways to deliver notifications.
+ * One conversation, for the program that delivers notifications to it. There are two ways of delivery.
  *
- * - `carry`: this program owns the transcript. The record that is sent to the model contains the notifications, and the same
- *   append closes them. The notifications are delivered exactly once.
+ * - `carry`: this program owns the transcript. The carrier's record contains the notifications, and its append also closes them.
+ *   The notifications are delivered exactly once.
  * - `offer` → `confirm` | `release`: another program owns the transcript. The offer is a lease. If the owner of the lease dies
  *   before the confirmation, the notifications are offered again with the same text, marked as repeated.
  */
@@ -105,7 +105,6 @@ export class Conversation {
     this.#contact.wasSeen(at);
   }
 
-  /** Records that the conversation has ended. */
   async ended(): Promise<void> {
     await this.seen({ ended: true });
     this.forgetSeen();
@@ -281,7 +280,7 @@ export class Conversation {
     return { ...defined({ view }), decisions };
   }
 
-  /** Previews only the decision about each item, without the view. */
+  /** Previews like `preview`, but only the decisions and no view. */
   async decisions(options: CarryOptions): Promise<readonly Decision[]> {
     return (await this.#compose({ ...options, leased: true, decidesOnly: true, dry: true })).decisions;
   }

@@ -1,6 +1,7 @@
 /**
- * Records a refusal that the model got before the store answered. In the meantime, the interrupts may have been withdrawn, read,
- * or offered by another carrier. A person may also have lifted a pause before a record showed that the agent had seen the pause.
+ * Records a refusal that the model got before the store answered. Before this record is appended, the interrupts may have been
+ * withdrawn, read, or offered by another carrier. A person may also have lifted a pause before a record showed that the agent had
+ * seen the pause.
  */
 import { defined } from '../../core/defined.ts';
 import { isFor, type Item } from '../../core/items.ts';
@@ -35,8 +36,8 @@ export async function recordEarly(conversation: Conversation, { ids, text, on, a
 }
 
 /**
- * Notifies the agent that it may continue, if a person lifted the pause and no other such notification reaches the model after
- * the refusal. The record is appended without `queue`, because `queue` would also lift a newer pause.
+ * Notifies the agent that it may continue, if a person lifted the pause, and no resume is open or was closed after the refusal.
+ * The record is appended without `queue`, because `queue` would also lift a newer pause.
  */
 async function tellLifted(conversation: Conversation, pause: Item, refusedAt: number): Promise<void> {
   const { inbox, log, id } = conversation;

@@ -19,7 +19,7 @@ export type CarryOptions = {
   readonly tools?: readonly string[];
 };
 
-/** Gathers the facts. With `dry`, nothing is written. */
+/** Gathers the facts. With `dry`, the times of first sightings are not stored (see `sightings`). */
 export async function factsFor(
   { recipient, contact }: Pick<Parts, 'recipient' | 'contact'>,
   items: readonly Item[],
@@ -33,7 +33,7 @@ export async function factsFor(
   };
 }
 
-/** Gathers only the facts that decide whether an item is due now. Unlike `factsFor`, searches no log for newer states. */
+/** Gathers only the facts that decide whether an item is due now. Unlike `factsFor`, does not search the log for newer states. */
 export async function dueFacts(recipient: Recipient, items: readonly Item[], dry: boolean): Promise<Facts> {
   return {
     ...NO_FACTS,

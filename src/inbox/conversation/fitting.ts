@@ -1,4 +1,7 @@
-/** Makes an answer of `get_notifications` that the client shows whole. Everything else waits for the next call. */
+/**
+ * Chooses the contents of an answer of `get_notifications`, so that the client shows the answer whole. The other notifications
+ * wait for the next call.
+ */
 import { isInterrupt, type NotificationId } from '../../core/notification.ts';
 import type { Item } from '../../core/items.ts';
 import type { Withheld } from '../../core/ports.ts';
@@ -7,7 +10,7 @@ import type { Contents, PulledNotification } from './pulled.ts';
 export type Fitting = {
   /** The notifications of the answer, newest first. */
   readonly items: readonly Item[];
-  /** Whether the answer has the withheld results. Otherwise these results wait. */
+  /** Whether the answer includes the withheld results. If not, these results wait for a later answer. */
   readonly takesWithheld: boolean;
   /**
    * The maximum number of characters of each text. Only an answer with a single notification, or with only withheld results, is
@@ -20,9 +23,9 @@ export type Fitting = {
 export type Fits = (contents: Contents) => boolean;
 
 /**
- * Chooses at most `limit` notifications for the answer, in the order of `all`. Unread interrupts, and the newer states that replace
- * them (`urgent`), are chosen first, because the interrupts hold a gate up. Items that were read before, such as an active pause,
- * are chosen last. With `fits`, the answer must fit. `show` makes the form in which the answer shows an item.
+ * Chooses at most `limit` notifications for the answer, in the order of `all`. Unread interrupts, and the newer states that
+ * replace them (`urgent`), are chosen first, because the interrupts hold a gate up. Items that were read before, such as an
+ * active pause, are chosen last. With `fits`, the answer must fit. `show` converts an item to the form that the answer shows.
  */
 export function fitting(
   all: readonly Item[],
@@ -91,7 +94,7 @@ const lengthOf = ({ message, instruction }: PulledNotification): number => Math.
 const cut = (text: string, chars: number): string =>
   text.length <= chars ? text : `${text.slice(0, chars).toWellFormed()}… (cut: ${chars} of ${text.length} characters)`;
 
-/** Returns the largest number up to `most` that fits. */
+/** Returns the largest number of characters up to `most` for which `fits` returns true. */
 function longest(most: number, fits: (chars: number) => boolean): number {
   let [low, high] = [0, most];
   while (low < high) {

@@ -19,8 +19,8 @@ export type Foreseen = {
 };
 
 /**
- * Predicts the decisions of each carrier. `more`: notifications that are not open, but count as open here. `foresee` writes no
- * record of these notifications.
+ * Predicts the decisions of each carrier. `more`: notifications that are not open, but are planned as if they were open. Writes
+ * no record.
  */
 export async function foresee(
   { recipient, contact, frames }: Parts,
@@ -35,7 +35,8 @@ export async function foresee(
   const now = recipient.context.store.now();
   const facts = await factsFor({ recipient, contact }, items, { at: 'tool_result', dry: true });
   const said = new Map<string, Said>();
-  // No template is rendered in two cases: a notification in `more` has no known template, and a signal view shows no texts.
+  // Templates are rendered except in two cases: the template of a notification in `more` is unknown, and a signal view shows no
+  // texts.
   const unframed = more.length > 0 || isSignal(formatOf(recipient));
   const foreseen: Foreseen[] = [];
   for (const { name, points } of carriers)
@@ -50,7 +51,8 @@ export async function foresee(
 }
 
 /**
- * Omits the forced contact point. Only an interrupt causes a forced contact point, and an interrupt waits for no contact point.
+ * Omits `forced`: only an interrupt causes this contact point, and an interrupt waits for no contact point. Default:
+ * `tool_result`.
  */
 function pointsOf(points: readonly ContactPoint[]): readonly ContactPoint[] {
   const usual = points.filter((point) => point !== 'forced');

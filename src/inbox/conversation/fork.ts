@@ -1,6 +1,6 @@
 /**
- * A fork is a conversation that begins as a copy of another conversation, up to a record. The log contains the shared part once.
- * `transcriptOf` reads the parts of a transcript in order.
+ * A fork is a conversation that begins as a copy of another conversation, up to a record. The log contains the shared records
+ * only once. `transcriptOf` reads the stretches of a transcript in order.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -90,9 +90,9 @@ export async function* transcriptOf(
 
 /**
  * Begins `to` as a copy of `from` at `upTo` (default: now). Notifications that were open in `from` at that point are open in
- * `to`, with the same ids. Exceptions are notifications that have since ended with an outcome in `OVER`, or that a third
- * conversation has taken. Throws `not_found` if `from` has no records up to that point, and `bad_argument` if `to` already has
- * records.
+ * `to`, with the same ids. Two kinds are not copied: notifications that have since ended with an outcome in `OVER`, and
+ * notifications that a third conversation has taken. Throws `not_found` if `from` has no records up to that point, and
+ * `bad_argument` if `to` already has records.
  */
 export async function fork(
   store: Store,
@@ -156,7 +156,7 @@ async function openNow(
   return items.filter((item) => item.audience === conversation && item.seq <= upTo).map(({ id }) => id);
 }
 
-/** Outcomes whose reason also applies to a fork, so the fork gets no copy. */
+/** The outcomes whose reason also applies to a fork: the fork gets no copy of such a notification. */
 const OVER: ReadonlySet<Item['outcome']> = new Set(['withdrawn', 'expired', 'superseded', 'filtered', 'dropped', 'folded']);
 
 async function openAt(store: Store, log: LogKey, conversation: ConversationId, upTo: number): Promise<readonly NotificationId[]> {

@@ -13,8 +13,8 @@ import { formatOf, policyOf, pullName, type Recipient } from './recipient.ts';
 import { rendererOf } from './views.ts';
 
 /**
- * After this many rounds of rendering, a plan takes a line without a text only as its first line. Other lines without a text wait
- * for the next carrier, or are summarized.
+ * The number of rounds of rendering after which a plan takes a line without a text only as its first line. Other lines without a
+ * text wait for the next carrier, or are summarized.
  */
 const ROUNDS = 4;
 
@@ -32,9 +32,9 @@ export class Frames {
   }
 
   /**
-   * Plans a carrier with the texts of its templates. A text can be longer than the plan assumed. So this method renders the taken
-   * lines and plans again, until the plan takes no line without a text. Each line is rendered once. `said`: texts from an earlier
-   * plan of these items.
+   * Plans a carrier with the texts of its templates. A text can be longer than the plan assumed. Therefore, this method renders
+   * the taken lines and plans again, until each taken line has its text. Each line is rendered once. `said`: the texts from an
+   * earlier plan of these items, to which the method adds the new texts.
    */
   async plan(
     items: readonly Item[],
@@ -59,7 +59,7 @@ export class Frames {
     return { view, explains: !isKnown };
   }
 
-  /** Renders all interrupts of a gate, without a budget. */
+  /** Renders the frame of all interrupts of a gate, without a budget. */
   async ofGate(gate: readonly Item[]): Promise<Framed> {
     const policy = { ...policyOf(this.#recipient), maxItems: gate.length, maxTokens: Number.POSITIVE_INFINITY };
     const made = await this.plan(

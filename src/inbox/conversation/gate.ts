@@ -2,24 +2,24 @@
  * The gate of one conversation. An interrupt raises the gate when it is queued. While the gate is up, the host answers tool calls
  * with `refuse().text`, usually without running the tool.
  *
- * Reading lowers the gate of a critical notification and of a cancel, but not of a pause. The withdrawal or the expiry of an
- * interrupt lowers its gate, and so does the resume of a pause.
+ * The gate of a critical notification or a cancel is lowered when the model has read the notification. The gate of a pause is
+ * lowered when a person resumes the agent. The gate of any interrupt is lowered when the interrupt is withdrawn or expires.
  *
  * Each of the following events proves that the model has read an interrupt:
  *
  * - A confirmed answer of `get_notifications`.
- * - A model request that the host proves (`answered`).
+ * - A model request after the delivery, reported by the host (`answered`).
  * - A call that begins at least `ASKED_AGAIN_MS` after the last refusal, at a host without a better proof (`Proof`). If the proof
  *   is the transcript, a delivery with a tool's result counts like a refusal.
  * - A call, if the transcript shows the interrupt in a message before the batch of the call (`readBefore`).
  *
  * The start of a call less than `ASKED_AGAIN_MS` after a refusal proves nothing. Claude Code, Codex and Qwen send the writing
  * calls of one batch one after the other. These calls are 10 to 35 ms apart, and more on a busy machine. Each of the first
- * `RENEWING_REFUSALS` refusals restarts the time. After these refusals, only one in 100 restarts the time, so an agent that loops
- * is not refused forever. At a host with a better proof (`Proof`), time alone proves nothing. That proof may be missing, for
- * example because a hook is not installed. Without the proof, a call lowers the gate if the call begins at least `UNPROVEN_MS`
- * after the first refusal and `ASKED_AGAIN_MS` after the last. The refusals of a signal view show no message. With such a view
- * and the tool `get_notifications`, only a call of this tool proves that the model has read the interrupt.
+ * `RENEWING_REFUSALS` refusals restarts the time. Later, only one refusal in 100 restarts the time, so that an agent in a loop
+ * is not refused forever. At a host with a better proof (`Proof`), time alone proves nothing. The better proof may be missing,
+ * for example because a hook is not installed. Then a call lowers the gate after a longer time: at least `UNPROVEN_MS` after
+ * the first refusal and `ASKED_AGAIN_MS` after the last. The refusals of a signal view show no message. With such a view and
+ * the tool `get_notifications`, only a call of this tool proves that the model has read the interrupt.
  *
  * A host that stops waiting for its hook drops the refusal and runs the call. The result of such a call proves that the model has
  * not read the interrupt (`ran`). The interrupt is then offered again, marked as repeated.
@@ -72,14 +72,14 @@ export type RefusedCall = {
   readonly proof?: Proof | undefined;
   /**
    * The gate calls this function before it writes the refusal, because the write may take long or fail. The host may send the
-   * returned text at once. If the function returns undefined, the call was already decided: it ran, or got another text. In that
-   * case, nothing is refused or written.
+   * returned text at once. If the function returns undefined, the tool call already ran or got another text. In that case, the
+   * gate refuses and writes nothing.
    */
   readonly known?: (gate: KnownGate) => string | undefined;
   /**
-   * The gate calls this function once before it composes the refusal, if an offer of this process holds an interrupt. The offer
-   * may be too late for its carrier. In this case, the model has not seen the interrupt, and the promise resolves after the
-   * release of the offer.
+   * The gate calls this function once before it composes the refusal, if an offer of this process holds an interrupt. If that
+   * offer was too late for its carrier, the model has not seen the interrupt. The promise then resolves after the release of the
+   * offer.
    */
   readonly landed?: (() => Promise<void>) | undefined;
 };
@@ -106,15 +106,15 @@ export type KnownGate = {
 };
 
 /**
- * A call that begins this long after a refusal proves a new model request. A model needs more than this time to answer, and the
- * calls of one batch follow each other faster.
+ * The time after a refusal, in ms, from which the beginning of a call proves a new model request. A model needs more time than
+ * this to answer, and the calls of one batch follow each other in less time.
  */
 export const ASKED_AGAIN_MS = 1_000;
-/** Without the host's proof, a call lowers the gate this long after the first refusal and `ASKED_AGAIN_MS` after the last. */
+/** Without the host's proof, a call lowers the gate this many ms after the first refusal and `ASKED_AGAIN_MS` after the last. */
 export const UNPROVEN_MS = 60_000;
 /** The number of refusals of an interrupt that each get a record and restart the time. */
 export const RENEWING_REFUSALS = 100;
-/** After `RENEWING_REFUSALS`, one record counts this many refusals. */
+/** After `RENEWING_REFUSALS` refusals, the number of refusals that one record counts. */
 const REFUSALS_A_RECORD = 100;
 const TRIES = 8;
 
@@ -182,8 +182,8 @@ export class Gate {
       if (gate.length === 0) return undefined;
 
       const open = gate.filter((item) => item.state === 'open');
-      // A new offer must mark repeated notifications as repeated. The text of an earlier refusal does not mark them, so that text
-      // is not reused.
+      // A new offer must mark repeated notifications. The text of an earlier refusal lacks these marks, and is therefore not
+      // reused.
       const known = open.some((item) => item.offers > 0) ? undefined : earlierText(gate, past, made);
       const shown = known === undefined || open.length > 0 ? await this.#parts.frames.ofGate(gate) : undefined;
       const composed = known ?? (shown === undefined ? '' : this.#text(shown.view, gate, made));
@@ -218,7 +218,7 @@ export class Gate {
     }
     const up = await this.up();
     if (up.length === 0) return undefined;
-    // No record says that the model was shown these interrupts, so the text must not show them.
+    // Without a record that these interrupts were shown to the model, the text must not show them.
     const text = this.#text({ format: formatOf(this.#parts.recipient), items: [], text: '' }, up, made);
     return { text, ids: up.map((item) => item.id), repeated: false };
   }
@@ -283,8 +283,8 @@ export class Gate {
   }
 
   /**
-   * Returns the record of this refusal, if it gets one. After the first 100 refusals, one record counts up to 100 refusals, so
-   * that a loop does not fill the log.
+   * Returns the record of this refusal, or an empty list. After the first 100 refusals, one record counts up to 100 refusals, so
+   * that an agent in a loop does not fill the log.
    */
   #refused(
     gate: readonly Item[],
@@ -359,7 +359,8 @@ function askedAgain(
   if (item.notification.action === 'pause' || item.state !== 'closed') return undefined;
   // A refusal before the last offer proves nothing. The interrupt was offered again because the model had not read that refusal.
   const offered = past.offers.findLast(({ body }) => body.carrier === item.carrier)?.seq ?? 0;
-  // An early refusal is recorded when the store answers, possibly after a newer refusal. So the refusals are sorted by time.
+  // The refusals are sorted by time, because an early refusal is recorded only when the store answers, possibly after a newer
+  // refusal.
   const refusals = refusalsOf(item, past)
     .filter(({ seq }) => seq > offered)
     .toSorted((a, b) => a.clockAt - b.clockAt);
@@ -378,9 +379,9 @@ function askedAgain(
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 /**
- * Whether an unconfirmed answer of `get_notifications` shows the interrupt, and was made long enough before the call began. A
- * client with two servers may have two gateways. Without this check, the second gateway would refuse a call for an interrupt that
- * the first gateway has just shown.
+ * Whether an unconfirmed answer of `get_notifications` shows the interrupt, and was made long enough before the call began.
+ * Without this check, the second of a client's two gateways would refuse a call because of an interrupt that the first gateway
+ * has just shown.
  */
 const isBeingRead = (item: Item, { offers }: Past, beganAt: number): boolean =>
   item.notification.action !== 'pause' &&

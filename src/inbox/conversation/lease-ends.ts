@@ -1,11 +1,11 @@
 import { agree } from '../../core/clocks.ts';
 import type { CarrierId } from '../../core/records.ts';
 
-/** The longest lease that the setting `lease.lasts` allows. */
+/** The longest lease that the setting `lease.lasts` allows, in ms. */
 const LONGEST_MS = 30_000;
 /**
- * The maximum number of leases with implausible ends that are watched at a time. Beyond this number, the oldest lease is
- * forgotten, and its time starts again when this process sees the lease again.
+ * The maximum number of leases with implausible ends that are watched at a time. Beyond this number, the lease watched longest is
+ * forgotten, and its 30 s begin again when this process sees the lease again.
  */
 const WATCHED = 1_000;
 

@@ -28,17 +28,17 @@ export type Offer = {
   /** The states that the text shows or counts (see `stateKeyOf`), each with the position of its newest notification. */
   readonly states: ReadonlyMap<string, number>;
   /**
-   * Records that the carrier was sent. Returns `late` if the lease was released before, or if its notifications ended in another
-   * way. If another process ended the lease, the record is still written, and closes only notifications that no newer offer
-   * holds.
+   * Records that the carrier was sent. Returns `late` if the lease was released before, or if all its notifications have ended in
+   * another way. If another process ended the lease, the record is still written, and closes only notifications that no newer
+   * offer holds.
    */
   confirm(): Promise<'confirmed' | 'late'>;
   release(reason: ReleasedRecord['reason']): Promise<void>;
-  /** Opens the notifications again, even after the confirmation, because the host received the carrier and dropped it. */
+  /** Opens the notifications again, even after the confirmation, for a host that received the carrier but dropped it. */
   reopen(): Promise<void>;
 };
 
-/** The conversation that takes a lease, and how long its leases last. */
+/** The conversation that takes a lease, and how long its leases last, in ms. */
 export type Lessee = {
   readonly context: Context;
   readonly log: LogKey;
@@ -101,8 +101,8 @@ export type OnConfirm = {
 };
 
 /**
- * Makes the offer of a lease that is in the log. The offer can be confirmed or released once. A record without ids leases
- * nothing: its offer only marks items as read.
+ * Makes the offer of a lease that is in the log. The offer can be confirmed or released once. A record without `ids` leases
+ * nothing. The confirmation of its offer only marks items as read.
  */
 export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on: OnConfirm): Offer {
   const { carrier } = record;
@@ -124,7 +124,7 @@ export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on:
           : []),
         ...readRecords(on.reads ?? [], id, on.by ?? 'get_notifications'),
       ];
-      // A newer state that has ended since the offer, for example withdrawn, closes nothing.
+      // A newer state that has ended since the offer, for example as withdrawn, does not close the older state.
       const stands = (newer: NotificationId): boolean =>
         (!record.ids.includes(newer) && record.summarizes?.includes(newer) !== true) ||
         held.some((item) => item.id === newer && item.state === 'offered');
@@ -132,7 +132,8 @@ export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on:
         ? []
         : (on.closes ?? []).flatMap((each) => (each.newer === undefined || stands(each.newer) ? [each.record] : []));
       const appended = drafts.length + closes.length > 0 ? await context.store.append(log, [...drafts, ...closes]) : undefined;
-      // An older interrupt may have ended in another way since the offer. The next plan closes the others.
+      // If an older interrupt has ended in another way since the offer, the append conflicts. Then only the confirmation is
+      // appended: the next plan closes the older interrupts that are still open.
       if (appended?.kind === 'conflict' && drafts.length > 0) await context.store.append(log, drafts);
       if (on.takesWithheld) await context.store.withheld(log, id, { take: true });
       fault('confirm.after');

@@ -7,10 +7,10 @@ import type { Offer } from './lease.ts';
 import { isNews, newerStates, replaces } from './overtaken.ts';
 
 /**
- * Whether a text that was not sent in time may be sent now. This carrier must still hold all notifications of the text. No
- * notification may have ended, or be an older state. While the gate is up, the text may not be sent, because a refusal or a new
- * text must show the interrupt. `tools`: the tools of the result that would contain the text, and of results without a text
- * before.
+ * Whether the text of an offer that was not sent in time may be sent now. The offer must still hold all its notifications, and
+ * none of them may have expired or have a newer state. While the gate is up, the text may not be sent, because a refusal or a new
+ * text must show the interrupt. `tools`: the tool of the result that would contain the text, and the tools of earlier results
+ * that contained no text.
  */
 export async function mayStillSend(
   conversation: Conversation,

@@ -13,23 +13,24 @@ import type { Recipient } from './recipient.ts';
 /** The number of records per read. */
 const PAGE = 1_000;
 /**
- * Before a call, at most this many of the newest notifications are searched for a newer state that is no longer open. If the
- * search finds no newer state, the gate stays up.
+ * The maximum number of newest notifications that the gate check before a call searches for a newer state that is no longer open.
+ * If the search finds no newer state, the gate stays up.
  */
 const SEARCHED_FOR_GATE = 5_000;
 
 /**
  * Finds open items that a newer item of the same key supersedes, although the plan does not see the newer item. Another carrier
- * took the newer item while an offer of the older item was in flight, or after a summary had counted the older item. `mine`
- * selects the items that the conversation may take.
+ * took the newer item while the older item was offered, or after a summary had counted the older item. `mine` selects the items
+ * that the conversation may take.
  */
 export async function overtaken(
   { context, log, id }: Recipient,
   open: readonly Item[],
   mine: (items: readonly Item[]) => Promise<readonly Item[]>,
 ): Promise<Pick<Facts, 'overtaken'>> {
-  // An offer that was never sent does not count in `offers`, but its records are in the history. A refusal may show only the
-  // newer of two interrupts. The older interrupt then has no such record.
+  // Only an item with more records than its queueing can be superseded in this way. `offers` lacks offers that were never sent,
+  // but `history` has their records. An interrupt may lack such records, because a refusal may show only the newer of two
+  // interrupts.
   const again = open.filter(({ history, notification }) => history.length > 1 || isInterrupt(notification));
   const newer = (await mine(await newerStates(context.store, log, again))).filter(isTaken);
   const found = again.flatMap((item) => {
@@ -96,15 +97,15 @@ type Reader = { readonly id: ConversationId; readonly purpose: string | undefine
 export const audienceOf = (item: Item): Reader => ({ id: holderOf(item), purpose: item.notification.purpose ?? '' });
 
 /**
- * Whether the newer item reaches the readers of the older item. If another conversation has taken the newer item, an older item
- * for one conversation still waits.
+ * Whether the newer item reaches the readers of the older item. If not, because another conversation has taken the newer item,
+ * the older item still waits.
  */
 const reaches = (newer: Item, older: Item, id: ConversationId): boolean =>
   newer.state === 'open' || older.audience === ANYONE || holderOf(newer) === id;
 
 /**
- * Whether a carrier has shown the item or counted it in a summary. An offer of an item that has since ended in another way, for
- * example withdrawn, may not have reached the model.
+ * Whether a carrier has shown the item or counted it in a summary. False for an item that has since ended in another way, for
+ * example as withdrawn, because its offer may not have reached the model.
  */
 const isTold = ({ state, offers, inSummary, outcome }: Item): boolean =>
   inSummary === true || (state === 'closed' ? outcome === 'delivered' || outcome === 'summarized' : offers > 0);

@@ -43,7 +43,10 @@ export type PullOptions = {
   /** Whether the pull leases the notifications that it shows. */
   readonly mark: boolean;
   readonly limit?: number;
-  /** Whether the client shows an answer whole. Notifications that do not fit wait for the next call. Default: every answer fits. */
+  /**
+   * Returns whether the client shows an answer whole. Notifications that do not fit wait for the next call. Default: every answer
+   * fits.
+   */
   readonly fits?: Fits;
 };
 
@@ -71,7 +74,7 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
     const show = (item: Item, repeated: boolean): PulledNotification =>
       shown(item, { repeated, lift: gate.lift, now: store.now() });
     const urgent = new Set(closings.flatMap(({ gates, newer }) => (gates && newer !== undefined ? [newer] : [])));
-    // The flag `repeated` may be set later, so each item is measured with this flag.
+    // Each item is measured with the flag `repeated`, because the flag may be set later.
     const { items, takesWithheld, chars } = fitting(all, kept, { fits, limit, urgent, show: (item) => show(item, true) });
     const withheld = takesWithheld ? kept : [];
     const answer = (shownBefore: (item: Item) => boolean, offer?: Offer): Pulled => ({
@@ -123,10 +126,9 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
       return answer(wasOffered);
     }
     fault('offer.appended');
-    // The state at the append counts, because another process may have offered and released an item after the read.
+    // `offers` is taken from the append's result, because another process may have offered and released an item after the read.
     const offered = new Map((appended?.items ?? []).map((item) => [itemKey(item), item.offers] as const));
-    // Another carrier holds an offered item and may have shown it. The pull lists such an item only because the item holds the
-    // gate up.
+    // Another carrier holds such an item and may have shown it. The pull lists the item only because it holds the gate up.
     const isHeld = (item: Item): boolean => item.state === 'offered';
     const shownBefore = (item: Item): boolean => (offered.get(itemKey(item)) ?? 0) > 1 || item.read || isHeld(item);
     return answer(

@@ -1,8 +1,11 @@
-/** Finds the proof that a model has read an interrupt that did not arrive in a refusal, but in an earlier message. */
+/** Finds the proof that a model has read an interrupt that arrived in a message and not in a refusal. */
 import type { Item } from '../../core/items.ts';
 import type { ContactPoint, OfferedRecord } from '../../core/records.ts';
 
-/** At these contact points no call runs. So every later call answers a model request that contains the message. */
+/**
+ * The contact points at which no call runs. Every call after a message at such a point answers a model request that contains the
+ * message.
+ */
 const BEFORE_CALLS: ReadonlySet<ContactPoint> = new Set(['turn_start', 'tool_batch_end', 'turn_end', 'idle']);
 
 /**

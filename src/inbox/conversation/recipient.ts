@@ -10,7 +10,7 @@ export type ConversationOptions = {
   readonly host?: string;
   readonly hostVersion?: string;
   readonly process?: PresenceUpdate['process'];
-  /** Whether the process serves many conversations, so that a live process does not prove a live conversation. */
+  /** Whether the process serves many conversations, so that a live process does not prove that the conversation is active. */
   readonly shared?: boolean;
   /** The worktree that the conversation works in. */
   readonly folder?: string;

@@ -1,7 +1,7 @@
 /**
- * Records when an item was first seen, by this process's clock. If the item's stamps prove nothing, its age counts from that
- * time. A reminder "in 2 h" is thus delivered two hours after its first sighting, and neither at once nor in a year. The store
- * keeps the time for other processes.
+ * Records when an item was first seen, by this process's clock. If the item's stamps do not show its age, the age counts from
+ * that time. For example, a reminder "in 2 h" is then delivered two hours after its first sighting, and neither at once nor in a
+ * year. The store keeps the time for other processes.
  */
 import { AGREE_MS, queuedAt, type Sighted } from '../../core/clocks.ts';
 import type { LogKey } from '../../core/address.ts';
@@ -15,8 +15,8 @@ const MOST_ITEMS = 1_000;
 const RECORDS_SEARCHED = 50;
 
 /**
- * Returns the latest possible queue time of each item whose age is unknown from its stamps. If this process's clock is known to
- * be wrong, returns this time for all items. With `dry`, first sightings are not stored.
+ * Returns the latest possible queue time of each item whose stamps do not show its age. If this process's clock is known to be
+ * wrong, returns this time for all items. With `dry`, first sightings are not stored.
  */
 export async function sightings(context: Context, log: LogKey, items: readonly Item[], dry: boolean): Promise<Sighted> {
   const { store, witnesses } = context;
@@ -37,7 +37,7 @@ export async function sightings(context: Context, log: LogKey, items: readonly I
   for (const { id } of rest) sighted[id] = isPlausible(known[id], now) ? (known[id] as number) : now;
   const all: Record<string, number> = { ...known };
   for (const { id } of rest) all[id] = sighted[id] as number;
-  // If another process has written in the meantime, the time is stored at a later attempt.
+  // If another process has changed the setting since the read, a later call stores the time.
   if (!dry && rest.some(({ id }) => known[id] !== sighted[id]))
     await store.swapSetting(settingOf(log), stored, Object.fromEntries(Object.entries(all).slice(-MOST_ITEMS)));
   return sighted;

@@ -4,7 +4,7 @@ import type { CarrierId, ReleasedRecord } from '../../core/records.ts';
 import type { Context } from '../context.ts';
 import { isSame } from '../presence/presence.ts';
 
-/** Releases offers whose owner is dead or whose lease has ended. Returns the number of released carriers. */
+/** Releases the offers of these items whose owner is dead or whose lease has ended. Returns the number of released carriers. */
 export async function releaseStale(context: Context, log: LogKey, items: readonly Item[]): Promise<number> {
   const { store, owner, isAlive, leases } = context;
   const now = store.now();

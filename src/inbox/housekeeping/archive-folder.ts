@@ -1,7 +1,4 @@
-/**
- * The folders of an archive. Each database has a folder, which contains a folder for each project. A project's folder contains a
- * folder for each agent.
- */
+/** The folders of an archive: one for each database, in it one for each project, and in it one for each agent. */
 import { createHash } from 'node:crypto';
 import { open, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,12 +6,11 @@ import { splitLog, type LogKey } from '../../core/address.ts';
 import type { Store } from '../../core/ports.ts';
 import { makeFolders } from '../../input/folders.ts';
 
-/** Returns the folder of this database. Two databases may thus share the folder of the setting `archive`. */
+/** Returns the folder of this database in `root`. Two databases may have the same `root`, which is the setting `archive`. */
 export async function folderOf(store: Pick<Store, 'secret'>, root: string): Promise<string> {
   return join(root, hash(`archive ${await store.secret()}`).slice(0, 8));
 }
 
-/** Returns the folder of one log. */
 export function placeOf(folder: string, log: LogKey): string {
   const { project, agent } = splitLog(log);
   return join(folder, safeName(project), safeName(agent));
@@ -48,8 +44,8 @@ export async function synced(folder: string): Promise<void> {
 }
 
 /**
- * Makes a file name that differs for each name of a project or an agent. A name may be `..`, may be too long for a file system,
- * or may differ from another name only by case. For such a name, the file name has the harmless characters and a hash.
+ * Makes a file name that differs for each name of a project or an agent. A name may be `..`, too long for a file system, or equal
+ * to another name except for case. The file name of such a name has its harmless characters and a hash.
  */
 function safeName(name: string): string {
   if (/^[a-z0-9][a-z0-9._-]{0,99}$/u.test(name)) return name;

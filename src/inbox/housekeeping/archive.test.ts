@@ -122,7 +122,7 @@ describe('an archive', () => {
     async (moment) => {
       await add(0, 5);
       const [call, nth] = moment.split(' ') as ['read' | 'swapSetting', string];
-      // The folder may be removed while its file is renamed. The next archive is then complete.
+      // The folder may be removed while its file is renamed. Then the next archive is complete.
       await archive(interrupted(call, Number(nth), forget), root).catch((error: Error) =>
         expect(error.message).toContain('ENOENT'),
       );

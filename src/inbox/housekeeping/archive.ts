@@ -1,7 +1,7 @@
 /**
- * Copies each log into compressed files, so that pruned records stay readable. A file is complete before it gets its name. The
- * position of each log is a setting. So each record is in exactly one file, even if several machines archive at once or are
- * killed.
+ * Copies each log into compressed files, so that pruned records stay readable. A file is complete before it gets its final name,
+ * and a setting has the position up to which a log is archived. Therefore, each record is in exactly one file, even if several
+ * processes archive at once or are killed.
  */
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,24 +17,24 @@ import { folderOf, madeFolder, placeOf, synced } from './archive-folder.ts';
 export type Archived = { readonly folder: string; readonly records: number; readonly files: number };
 
 /**
- * Every record up to `after` is in the archive. With `to`, some process has begun to name the file of the next records, which end
- * at `to`. Any process may finish that file: no record after `after` has been pruned yet, so the file gets the same records.
+ * Every record up to `after` is in the archive. With `to`, some process is about to give a file its final name: the file of the
+ * records after `after` up to `to`. Any process may write that file again, because no record after `after` has been pruned yet.
  */
 type Position = { readonly after: number; readonly to?: number };
 
 const keyOf = (log: LogKey): string => `archived ${log}`;
 
 const PAGE = 1_000;
-/** After this size, the next page of records begins another file. */
+/** The size from which a file gets no further page of records, in bytes. */
 const FILE_BYTES = 64 * 1_048_576;
-/** An unfinished file of this age belongs to a process that was killed. */
+/** The age from which an unfinished file is treated as left over from a process that was killed, in ms. */
 const LEFT_OVER_MS = 24 * 3_600_000;
 
 const zip = promisify(gzip);
 
 /**
  * Writes the records that are not in the archive yet. Throws `store_full` or `store_unavailable` if the folder cannot be written,
- * and `store_refused` if the folder has files of another state of the database. After such an error, the caller must not remove
+ * and `store_refused` if the folder has files of another state of the database. After an error, the caller must not remove
  * records.
  */
 export async function archive(store: Store, root: string, { fileBytes = FILE_BYTES } = {}): Promise<Archived> {
@@ -57,7 +57,7 @@ export async function archive(store: Store, root: string, { fileBytes = FILE_BYT
 
 type Target = { readonly store: Store; readonly log: LogKey; readonly folder: string; readonly fileBytes: number };
 
-/** Archives the next file of one log. Returns undefined if there is nothing to archive. */
+/** Archives the next file of one log. Returns undefined if the log has nothing to archive. */
 async function archiveNext(target: Target): Promise<{ records: number; files: number } | undefined> {
   const { store, log, folder } = target;
   const position = await positionOf(store, log);
@@ -82,7 +82,7 @@ async function archiveNext(target: Target): Promise<{ records: number; files: nu
       );
     }
     fault('archive.written');
-    // If another process was faster, its files have these records.
+    // If the position has changed, another process archives these records.
     if (!(await store.swapSetting(keyOf(log), position, { after, to: to ?? last }))) return { records: 0, files: 0 };
     fault('archive.claimed');
     // If the agent is forgotten at this moment, its folder is removed, and this call fails.
@@ -98,7 +98,7 @@ async function archiveNext(target: Target): Promise<{ records: number; files: nu
 
 /**
  * Returns the position of a log. Undefined for a log without records. The first position of a log is just before its first
- * record. So after `forget`, which removes the position and the records, the log never gets an earlier position again.
+ * record. Therefore, after `forget` has removed the position and the records, the log does not get an earlier position again.
  */
 async function positionOf(store: Store, log: LogKey): Promise<Position | undefined> {
   const known = (await store.setting(keyOf(log))) as Position | undefined;

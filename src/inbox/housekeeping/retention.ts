@@ -2,7 +2,6 @@
 import { splitLog } from '../../core/address.ts';
 import type { Context } from '../context.ts';
 
-/** The numbers of removed records and items. */
 export type Pruned = { readonly records: number; readonly items: number };
 
 /**
@@ -17,8 +16,8 @@ export async function prune(context: Context, olderMs?: number, now?: number): P
 }
 
 /**
- * Returns the reference time for pruning: the current time, but not later than the newest record. So a process whose clock is
- * ahead removes nothing too early, unless that clock also gave the newest record its time.
+ * Returns the reference time for pruning: the current time, but not later than the newest record. A process whose clock is ahead
+ * therefore removes nothing too early, unless that clock also gave the newest record its time.
  */
 export async function pruneTime({ store }: Context): Promise<number> {
   const [newest] = await store.read({ newestFirst: true, limit: 1 });

@@ -1,5 +1,6 @@
 /**
- * Does the regular housekeeping of each long-lived process, for all processes: closes expired notifications and removes old ones.
+ * The regular housekeeping, which each long-lived process does for all processes: it closes expired notifications and removes old
+ * ones.
  */
 import { splitLog, type LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
@@ -42,7 +43,7 @@ export async function sweep(context: Context, prune: () => Promise<Pruned>): Pro
   if (Math.abs(now - last) < DAY_MS || !(await witnesses.mayRemove())) return { expired, released, pruned: 0 };
   await store.setSetting('pruned_at', now);
   const { records } = await prune().catch(async (error: unknown) => {
-    // The removal failed, for example because the archive cannot be written. A process tries again after an hour.
+    // The removal failed, for example because the archive cannot be written. With this time, a process tries again after an hour.
     await store.setSetting('pruned_at', now - DAY_MS + HOUR_MS);
     throw error;
   });
@@ -58,7 +59,7 @@ async function closeExpired({ store }: Context, log: LogKey, hasOpen: boolean): 
   );
   let closed = 0;
   for (const id of new Set(expired.map((item) => item.id))) {
-    // Each id gets a separate append: if a carrier offers an item in the meantime, only that item stays open.
+    // Each id gets a separate append: if a carrier has offered one of the items since, only that item stays open.
     const appended = await store.append(log, [{ type: 'notification_closed', ids: [id], outcome: 'expired', ...OVER }]);
     if (appended.kind === 'appended') closed++;
   }

@@ -9,12 +9,12 @@ import { systemTime } from '../presence/processes.ts';
 
 /** The setting with the last recorded clock time of each process, epoch ms. */
 const CLOCKS = 'clocks';
-/** How often a process records its clock. A rare record is enough: clocks agree if they differ by at most a day. */
+/** How often a process records its clock, in ms. Ten minutes are enough, because clocks agree if they differ by at most a day. */
 const NOTE_EVERY_MS = 10 * 60_000;
-/** How long the result of a comparison is cached. */
+/** How long the result of a comparison is cached, in ms. */
 const ASK_EVERY_MS = 30_000;
 const TRIES = 20;
-/** A process on another machine whose recorded time does not change for this long is treated as ended. */
+/** If the recorded time of a process on another machine does not change for this long, in ms, the process is treated as ended. */
 const SILENT_MS = 3 * NOTE_EVERY_MS;
 
 type Clocks = Readonly<Record<string, Owner & { readonly at: number }>>;
@@ -38,7 +38,7 @@ export class Witnesses {
     this.#deps = deps;
   }
 
-  /** Records this process's clock time, at most every ten minutes, and forgets ended processes. */
+  /** Records this process's clock time, at most every ten minutes, and removes the records of ended processes. */
   async note(): Promise<void> {
     const { store, owner } = this.#deps;
     const tick = performance.now();
@@ -84,14 +84,14 @@ export class Witnesses {
   async trusted(): Promise<boolean> {
     const { store } = this.#deps;
     if (store.private === true) return true;
-    // A program may have given the store another clock. The operating system's time does not prove such a clock wrong.
+    // In a program that has given the store another clock, the operating system's time does not prove that clock wrong.
     const system = agree(store.now(), Date.now()) ? systemTime() : undefined;
     return system === undefined ? (await this.#ask()) !== 'disagrees' : agree(system, store.now());
   }
 
   /**
-   * Whether this clock may decide which notifications are old enough to remove. The clock may decide if another live process
-   * agrees with it, or if no other process lives and the operating system agrees.
+   * Whether this process's clock may decide which notifications are old enough to remove. True if the clock of another live
+   * process agrees, or if no other process lives and the operating system's clock agrees.
    */
   async mayRemove(): Promise<boolean> {
     if (await this.agree()) return true;

@@ -10,14 +10,15 @@ import { inherit, type Inherited } from './succession.ts';
 
 export type Arrival = {
   /**
-   * The name of the connection. A conversation may have several connections. Hooks and Earpiece's own loop have no connection.
+   * The name of the connection. A conversation may have several connections. Conversations of hooks and of Earpiece's own loop
+   * have none.
    */
   readonly connection?: string;
   /** True if the connection has made no call yet. Until `begin`, the connection may be a client's health check. */
   readonly pending?: boolean;
 };
 
-/** Records the presence of a conversation. The conversation inherits nothing before `begin`. */
+/** Records the arrival of a conversation in its presence. The conversation inherits nothing before `begin`. */
 export async function arrive(conversation: Conversation, { connection, pending = false }: Arrival = {}): Promise<void> {
   const { inbox, log, id, options } = conversation;
   const there = await inbox.store.presence({ log });
@@ -35,13 +36,13 @@ export async function arrive(conversation: Conversation, { connection, pending =
     ...(connection === undefined ? {} : { connect: { key: connection, process: inbox.owner } }),
   });
   if (began === undefined) return;
-  // Conversations that arrived between the read and the write are missing, so the presence is read again.
+  // `beside` lacks conversations that arrived between the read and the write, so the presence is read again.
   const missed = besideIn(await inbox.store.presence({ log })).filter((run) => !began.beside.includes(run));
   if (missed.length > 0) await conversation.seen({ began: { ...began, beside: [...began.beside, ...missed] } });
 }
 
 export type Beginning = {
-  /** Whether the host runs below another host. */
+  /** Whether the host's process is a descendant of another host's process. */
   readonly nested?: boolean;
   /** The worktree, used if neither the options nor the presence of the conversation name a worktree. */
   readonly folder?: string;
@@ -50,7 +51,7 @@ export type Beginning = {
 /**
  * Begins a run: the conversation inherits the unread notifications of ended conversations, and gets the open interrupts to the
  * whole project. Call `begin` before the first gate check and at a host's SessionStart. If the result has `waits`, call `begin`
- * again later. A repeated call is cheap.
+ * again later.
  */
 export async function begin(conversation: Conversation, { nested, folder }: Beginning = {}): Promise<Inherited> {
   const { inbox, log, id, options } = conversation;

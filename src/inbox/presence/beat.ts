@@ -1,7 +1,7 @@
 /**
  * Shows other machines that this process lives, by increasing a count in a setting. A machine cannot look up the processes of
- * another machine, and the clocks of machines differ. So an observer compares no times, but watches whether the count changes. To
- * take over, the observer removes the count that it has seen, in one step. So a process that was only suspended finds its count
+ * another machine, and the clocks of machines differ. Therefore, an observer watches whether the count changes, and compares no
+ * times. If the count does not change, the observer removes it in one step. If the process was only suspended, it finds its count
  * removed, and writes nothing more.
  */
 import type { Store } from '../../core/ports.ts';
@@ -10,11 +10,11 @@ type Kept = Pick<Store, 'setting' | 'setSetting' | 'swapSetting'>;
 
 const BEAT_MS = 5_000;
 /**
- * A process that could not increase its count for this long increases the count before it writes. Together with the time of one
- * write, this time is below `SILENT_MS`.
+ * How long a process may write after its last increase of the count, in ms. After a longer time, it must increase the count
+ * first. Together with the time of one write, this time is below `SILENT_MS`.
  */
 const TRUSTED_MS = 10_000;
-/** If the count of a process does not change for this long, the process is treated as dead. */
+/** If the count of a process does not change for this long, in ms, the process is treated as dead. */
 const SILENT_MS = 20_000;
 const LOOK_EVERY_MS = 500;
 
@@ -25,7 +25,7 @@ export class Beat {
   readonly #store: Kept;
   readonly #key: string;
   #count = 0;
-  /** When the last successful count began, by the monotonic clock. */
+  /** When the last successful increase began, by the monotonic clock, in ms. */
   #countedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #counting: Promise<boolean> | undefined;
@@ -40,24 +40,25 @@ export class Beat {
     return this.#timer !== undefined;
   }
 
-  /** Begins to count. Resolves when other processes can see the first count. */
+  /** Begins to increase the count. Resolves when other processes can see the first count. */
   async start(): Promise<void> {
     if (this.counts) return;
     this.#countedAt = performance.now();
     this.#count = 1;
     await this.#store.setSetting(this.#key, this.#count);
-    // If the store does not answer, the next count tries again.
+    // If the store does not answer, the next interval tries again.
     this.#timer ??= setInterval(() => void this.#next().catch(() => {}), BEAT_MS).unref();
   }
 
   /**
-   * Whether no other process has treated this process as dead. Asks the store only if the last count is older than `TRUSTED_MS`.
+   * Whether no other process has treated this process as dead. Asks the store only if the last increase is older than
+   * `TRUSTED_MS`.
    */
   async lives(): Promise<boolean> {
     return this.counts && (performance.now() - this.#countedAt < TRUSTED_MS || this.#next());
   }
 
-  /** Ends the count and removes it, so that other processes need not wait. */
+  /** Stops the increases and removes the count, so that other processes need not wait. */
   async stop(): Promise<void> {
     if (!this.counts) return;
     this.pause();
@@ -65,7 +66,7 @@ export class Beat {
     await this.#store.setSetting(this.#key, undefined);
   }
 
-  /** Stops the count, but leaves it in the store. */
+  /** Stops the increases, but leaves the count in the store. */
   pause(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -93,8 +94,8 @@ export class Beat {
 }
 
 /**
- * Whether a process of another machine has ended. The answer takes up to about 5 s for a process that lives, and 20 s for a
- * process that died without removing its count. A process that was treated as dead can write nothing more.
+ * Whether a process of another machine has ended. Takes up to about 5 s for a process that lives, and 20 s for a process that
+ * died without removing its count. A process that was treated as dead can write nothing more.
  */
 export async function hasEnded(store: Kept, name: string): Promise<boolean> {
   const key = beatKey(name);

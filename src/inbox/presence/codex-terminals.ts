@@ -1,7 +1,8 @@
 /**
- * Finds the terminal in which a session of Codex is open. Measured with 0.169: the first `codex` in a terminal starts a server that
- * all terminals share (`codex app-server --managed-daemon`). The hooks and the MCP servers of every session run below that server,
- * which outlives the terminals. A terminal opens no file of its session, so the folder and the times identify the terminal.
+ * Finds the terminal in which a session of Codex is open. Measured with 0.169: the first `codex` in a terminal starts a server
+ * that all terminals share (`codex app-server --managed-daemon`). The hooks and the MCP servers of every session run below that
+ * server, which outlives the terminals. A terminal opens no file of its session, so only the folder and the start times show
+ * which terminal has the session.
  */
 import { realpathSync } from 'node:fs';
 import { workingFolder } from './own-agent.ts';
@@ -32,12 +33,12 @@ const WITH_VALUE =
 /** Matches the commands of Codex that show an older session. */
 const RESUMES = /^(resume|fork)$/;
 
-/** The maximum error of a process's start time. */
+/** The maximum error of a process's start time, in ms. */
 const INEXACT_MS = 2_000;
 /**
  * If several terminals are open, and exactly one of them started at most this time before the session, the session belongs to
  * that terminal. Measured: if Codex asks no question first, the first session begins about 3 s after its terminal. With a longer
- * time, more sessions of `/new` in another terminal would be taken for such a first session.
+ * time, more sessions that `/new` begins in another terminal would be taken for such a first session.
  */
 const FIRST_SESSION_MS = 5_000;
 
@@ -54,11 +55,10 @@ export type Candidates = {
   readonly among: readonly Terminal[];
   /** The terminal that probably shows the session. Missing if Earpiece does not know the terminal. */
   readonly likely?: Terminal;
-  /** The terminals among these that were started to show an older session, such as this one. */
+  /** The terminals among these that were started, after the session began, to show an older session. */
   readonly resuming: readonly Terminal[];
 };
 
-/** Returns the terminals that may show the session. */
 export function candidatesFor({ folder, beganAt }: Shown, terminals: readonly Terminal[] = codexTerminals()): Candidates {
   const here = terminalsIn(folder, terminals);
   if (here.length === 0) return { among: [], resuming: [] };
@@ -88,7 +88,7 @@ export function showsSession(args: readonly string[]): boolean {
   return true;
 }
 
-/** How long a list of terminals is cached. Most calls of a gateway need the list, and reading all processes is slow. */
+/** How long a list of terminals is cached, in ms. Most calls of a gateway need the list, and reading all processes is slow. */
 const LISTED_MS = 2_000;
 let listed: { readonly at: number; readonly terminals: readonly Terminal[] } | undefined;
 

@@ -2,8 +2,8 @@
  * Finds the conversation to which a process delivers, by the first of these facts that is known.
  *
  * - The given address (flag, environment, header), if it names a conversation.
- * - The binding of the host process. The host's session hook makes the binding, and changes the binding after `/clear`. If the
- *   host names another session in the call, the binding does not count.
+ * - The binding of the host process. The host's session hook makes the binding, and changes it after `/clear`. If the call names
+ *   another session, the binding does not count.
  * - The session that the host names in the call, if the host's process shows several sessions or another session.
  * - The host's own session id in the environment.
  * - The nearest known host among the ancestors.
@@ -57,7 +57,10 @@ export type Identity = {
   readonly host?: {
     readonly agent: string;
     readonly process: Owner;
-    /** Whether the host runs below another host, in one of that host's tools or hooks. */
+    /**
+     * Whether the host's process is a descendant of another host's process, for example because a tool of the other host started
+     * it.
+     */
     readonly nested: boolean;
     /** True if the host serves an editor. Such a host runs many sessions at once, so its process does not identify a session. */
     readonly serves?: true;
@@ -76,15 +79,15 @@ export type IdentityQuestion = {
   /** Whether to search the ancestors of this process. False for an HTTP server, whose ancestors do not identify its clients. */
   readonly lookAtAncestors?: boolean;
   readonly processes?: Processes;
-  /** The session that asks, if it is known already. */
+  /** The session whose conversation is wanted, if it is known already. */
   readonly session?: string | undefined;
-  /** Whether a terminal continues the session now, which began earlier. */
+  /** Whether a terminal now continues this session, which began earlier. */
   readonly resumes?: boolean;
   /** Whether the host names the session in each of its calls. */
   readonly namesSession?: boolean | undefined;
   /** The folder of the session. Default: the working folder of this process. */
   readonly folder?: string;
-  /** Whether a terminal of the shared server of Codex may show the session. Default: each terminal may. */
+  /** Returns whether this terminal of Codex's shared server may show the session. Default: each terminal may. */
   readonly mayShow?: ((terminal: Process) => boolean) | undefined;
 };
 
@@ -112,7 +115,7 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
     return { log: given === undefined ? bound.log : log, conversation: called, by: 'binding', ...about };
   const showsOne = host !== undefined && serves.serves !== true;
   if (called !== undefined && (bound !== undefined || !showsOne)) return { log, conversation: called, by: 'call', ...about };
-  // If the given address names only an agent, the host's binding names the conversation.
+  // If the given address names only an agent, the conversation is the one in the host's binding.
   if (bound && (bound.log === log || given !== undefined))
     return { log, conversation: bound.conversation, by: 'binding', ...about };
   const until = question.namesSession === true && !showsOne ? { untilCall: true as const } : {};
@@ -136,7 +139,7 @@ export function shownAs({ name, version }: { readonly name: string; readonly ver
 
 const knownClient = (name: string): KnownHost | undefined => KNOWN_HOSTS.find(({ client }) => client.test(name));
 
-/** Returns the conversation of a host process without a binding. */
+/** Returns the conversation of a host process that has no binding. */
 export const placeholder = (host: Owner): ConversationId => conversationId(nameFrom(`pid-${host.pid}-${host.startedAt}`));
 
 function parseGiven(text: string | undefined, project: string): { log: LogKey; conversation?: ConversationId } | undefined {

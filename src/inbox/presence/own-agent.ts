@@ -12,13 +12,13 @@ const INTERPRETER = /^(node|nodejs|bun)(\.exe)?$/u;
 const SHELL = /^(ba|da|z|k|fi)?sh$/u;
 /**
  * `ps` separates the words of a command line by blanks, so a path with blanks becomes several words. At most this many words are
- * joined.
+ * joined to a path.
  */
 const WORDS_OF_PATH = 8;
 
 /** Whether the process runs `earpiece chat` or `earpiece run`. `folderOf` returns the working folder of a process. */
 export function isOwnAgent({ pid, args }: Process, folderOf: (pid: number) => string | undefined = workingFolder): boolean {
-  // This check excludes almost every process without reading its files.
+  // This check excludes almost every process without access to the file system.
   if (!args.some((arg) => AGENT_COMMANDS.includes(arg))) return false;
   return startsOf(args).some((start) => {
     for (let end = start + 1; end < Math.min(args.length, start + 1 + WORDS_OF_PATH); end++) {
@@ -56,12 +56,12 @@ function startsOf(args: readonly string[]): readonly number[] {
 
 /** Whether the program is the entry of Earpiece's command line, such as `dist/cli/main.js` or a link to it. */
 function isOurs(program: string, folder: () => string | undefined): boolean {
-  // Outside of Linux, `folder` starts a program, so the name of the program is checked first.
+  // Outside of Linux, `folder` starts another process, which is slow, so the name of `program` is checked first.
   if (process.platform !== 'linux' && !isAbsolute(program) && !/^(main(\.[jt]s)?|earpiece)$/u.test(basename(program)))
     return false;
   try {
     const path = isAbsolute(program) ? program : resolve(folder() ?? '', program);
-    // Node also finds a file whose name is given without ".js".
+    // Node also runs a file whose name is given without ".js".
     const file = realpathSync(existsSync(path) ? path : `${path}.js`);
     if (!/^main\.[jt]s$/u.test(basename(file))) return false;
     const manifest = JSON.parse(readFileSync(join(dirname(file), '../../package.json'), 'utf8')) as { readonly name?: unknown };

@@ -5,8 +5,8 @@ import type { Owner } from '../../core/records.ts';
 import type { Context, OverBecause } from '../context.ts';
 
 /**
- * A conversation whose process cannot be checked, or serves many conversations, counts as active for this long after its last
- * contact.
+ * How long a conversation counts as active after its last contact, in ms, if its process cannot be checked or serves many
+ * conversations.
  */
 const ACTIVE_MS = 30 * 60_000;
 
@@ -45,7 +45,7 @@ export async function activeOnes(
 export const wasConversation = (context: ProcessCheck, presence: Presence): boolean =>
   presence.pending !== true || isActive(context, presence);
 
-/** Names the current run of a conversation. Without a recorded run, the conversation's id is the name. */
+/** Returns the id of a conversation's current run, or the conversation's id if no run is recorded. */
 export const runOf = ({ began, conversation }: Presence): string => began?.run ?? conversation;
 
 export const isSame = (a: Owner | undefined, b: Owner | undefined): boolean =>

@@ -4,14 +4,12 @@ import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import type { Owner } from '../../core/records.ts';
 
-/**
- * These functions are not imported, because an import of `node:fs` also loads streams and promises and slows down each hook call.
- */
+/** `node:fs` is not imported, because the import also loads streams and promises, which slows down each hook call. */
 const { readFileSync, readlinkSync } = process.getBuiltinModule('node:fs');
 
 /**
- * Runs a program. Loads `node:child_process` only if /proc cannot be read, because that module loads much of Node's network code
- * and slows down each hook call.
+ * Runs a program. Only this function loads `node:child_process`, because that module loads much of Node's network code, which
+ * slows down each hook call.
  */
 const run = (file: string, args: string[], options: ExecFileSyncOptionsWithStringEncoding): string =>
   process.getBuiltinModule('node:child_process').execFileSync(file, args, options);
@@ -34,7 +32,7 @@ export interface Processes {
   get(pid: number): Process | undefined;
 }
 
-/** The first PID namespace of a Linux system. This namespace has the same number on every system. */
+/** The first PID namespace of a Linux system, which has the same number on every system. */
 const FIRST_NAMESPACE = 'pid:[4026531836]';
 
 export const systemProcesses: Processes = {
@@ -91,7 +89,7 @@ export function systemStart({ startedAt }: Pick<Process, 'startedAt'>): number |
   return known === undefined || Number.isNaN(known) ? undefined : known;
 }
 
-/** The unit of start times in /proc. */
+/** The unit of start times in /proc, in ms. */
 const TICK_MS = 10;
 
 function fromTicks(ticks: number): number | undefined {
@@ -114,8 +112,8 @@ function fromDate(): number | undefined {
 }
 
 /**
- * Returns the ancestors of a process, from the parent upward. The limit ends a search in a tree of processes that changes during
- * the search. The limit is high, because a command must find its agent even below many shells.
+ * Returns the ancestors of a process, from the parent upward. The limit of 10,000 ends a search in a tree of processes that
+ * changes during the search. The limit is high, because a command must find its agent even below many shells.
  */
 export function ancestors(processes: Processes = systemProcesses, from: number = process.pid): Process[] {
   const line: Process[] = [];

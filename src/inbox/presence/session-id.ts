@@ -9,7 +9,7 @@ export function conversationOfSession(session: string): ConversationId {
   const name = nameFrom(session);
   if (name === session) return conversationId(name);
   const { createHash } = process.getBuiltinModule('node:crypto');
-  // The id is hashed as UTF-16, because UTF-8 encodes all lone surrogates alike, and two ids would get one hash.
+  // The id is hashed as UTF-16, because UTF-8 encodes all lone surrogates alike, so that two ids could get the same hash.
   const hash = createHash('sha256').update(session, 'utf16le').digest('hex').slice(0, HASH);
   return conversationId(`${nameFrom(name.slice(0, MAX_NAME - HASH - 1))}-${hash}`);
 }

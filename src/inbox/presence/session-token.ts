@@ -1,6 +1,6 @@
 /**
  * Session tokens: a client with a conversation's token may read the conversation. Tokens are random, one for each conversation,
- * and kept in the store. An address cannot replace a token, because addresses can be guessed.
+ * and kept in the store. A client that knows only the address may not read the conversation, because addresses can be guessed.
  */
 import { randomBytes } from 'node:crypto';
 import { logOf, parseAddress, type ConversationId, type LogKey } from '../../core/address.ts';

@@ -1,6 +1,6 @@
 /**
  * Passes the unread notifications of an ended conversation to its heir: the agent's next conversation with the same worktree and
- * purpose. One conditional append moves all of these notifications. So only one of two heirs gets the notifications, and a crash
+ * purpose. One conditional append moves all of these notifications. Therefore, only one of two heirs gets them, and a crash
  * cannot split the move.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
@@ -21,13 +21,16 @@ export type Heir = {
   readonly folder?: string | undefined;
   /** Whether the heir's process serves many clients. */
   readonly shared?: boolean | undefined;
-  /** Whether the heir's host runs below another host, such as `claude -p` in a tool. Such a conversation inherits nothing. */
+  /**
+   * Whether the heir's host is a descendant of another host's process, such as `claude -p` in a tool. Such an heir inherits
+   * nothing.
+   */
   readonly nested?: boolean | undefined;
 };
 
 /**
  * `from`: the conversations whose notifications the heir took over. `waits`: some items were not passed to the heir yet, usually
- * because an offer of a living process is in flight. The next call of `inherit` passes these items.
+ * because a living process has offered them. The next call of `inherit` passes these items.
  */
 export type Inherited = { readonly from: readonly ConversationId[]; readonly waits: boolean };
 
@@ -60,8 +63,9 @@ export async function inherit(context: Context, heir: Heir): Promise<Inherited> 
 }
 
 /**
- * Merges two conversations of one host process: `to` takes over everything from `from`, including offers in flight. `follows`:
- * all conversations of the process. `to` does not get a notification again that one of these conversations has read.
+ * Merges two conversations of one host process: `to` takes over all unread notifications of `from`, including offered ones.
+ * `follows`: all conversations of the process. If a notification has reached one of these conversations, `to` does not get its
+ * unread copies.
  */
 export async function merge(
   context: Context,
@@ -86,7 +90,7 @@ function isBefore(p: Presence, me: Presence | undefined, { id, purpose, folder }
   return p.purpose === undefined || purpose === undefined || p.purpose === purpose;
 }
 
-/** Whether the conversation belongs to a sub-agent: it runs in the process of another active conversation. */
+/** Whether the heir is the conversation of a sub-agent: its process is also the process of another active conversation. */
 function isPartOf(context: Context, me: Presence | undefined, { id, shared }: Heir, there: readonly Presence[]): boolean {
   return !shared && there.some((p) => p.conversation !== id && isSame(p.process, me?.process) && isActive(context, p));
 }
@@ -94,8 +98,8 @@ function isPartOf(context: Context, me: Presence | undefined, { id, shared }: He
 type Passed = { readonly any: boolean; readonly waits: boolean };
 
 /**
- * `follows`: the conversations that the heir continues. `parent`: the conversation from which the heir was forked. `holds`: true
- * if `from` may have unread notifications.
+ * `follows`: the conversations that the heir continues. `parent`: the conversation from which the heir was forked. `holds`: false
+ * if `from` has no unread notifications.
  */
 type Line = {
   readonly holds: boolean;
@@ -160,7 +164,8 @@ async function unneededCopies(
   const known = copies.filter((copy) => copy.audience === to || (follows.has(holderOf(copy)) && hasReached(copy)));
   return open.filter((item) => {
     const same = known.filter(({ id }) => id === item.id);
-    // An item that was offered before is passed to the heir, so that the heir's copy counts those offers.
+    // If only the copy of the ended conversation was offered, the copy is passed to the heir, so that the heir's copy counts
+    // those offers.
     return same.length > 0 && !same.some((copy) => copy.audience === to && isShownFirst(item, copy));
   });
 }
@@ -178,8 +183,8 @@ const closingOf = (items: readonly Item[], conversation: ConversationId): Closed
 });
 
 /**
- * Whether the item is an agent's note to itself. Such a note is not passed to an heir, and is delivered when its conversation is
- * resumed.
+ * Whether the item is an agent's note to itself. Such a note is not passed to an heir: it is delivered when its own conversation
+ * continues.
  */
 const isOwnNote = ({ notification: { kind, subscriber } }: Item): boolean =>
   (subscriber?.event.type ?? formatKind(kind)).startsWith('agent.self.');
@@ -191,7 +196,6 @@ async function held(context: Context, log: LogKey): Promise<readonly Item[]> {
   return [...open, ...delivered];
 }
 
-/** Returns the other data that an heir takes over with the notifications of an ended conversation. */
 async function companionsOf({ store, companions }: Context, succession: Succession): ReturnType<Companion> {
   const all = await Promise.all(companions.map((companion) => companion(store, succession)));
   const some = all.filter((each) => each !== undefined);

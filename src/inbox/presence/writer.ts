@@ -1,6 +1,6 @@
 /**
- * Ensures that each conversation has one writer: the process that runs its loop. A dead process of this machine is replaced at
- * once. If the machine of the writer has died, another machine takes the conversation over after 20 s.
+ * Ensures that each conversation has one writer: the process that runs its loop. If the writer is a dead process of this machine,
+ * it is replaced at once. If the writer is on another machine, it is replaced after a silence of 20 s.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -11,7 +11,7 @@ import { isSame } from './presence.ts';
 
 type Place = { readonly log: LogKey; readonly id: ConversationId };
 
-/** The open inboxes of this process. */
+/** The names of the open inboxes of this process. */
 const OPEN = new Set<string>();
 
 type Holder = Owner & { readonly inbox: string };
@@ -23,7 +23,7 @@ export class WriterHold {
   readonly #name: string;
   readonly #beat: Beat;
   readonly #held = new Set<string>();
-  /** Conversations that another machine may have taken over. */
+  /** The keys of conversations that another machine may have taken over. */
   readonly #lost = new Set<string>();
 
   constructor(context: Pick<Context, 'store' | 'owner' | 'isAlive'>, name: string) {
@@ -49,7 +49,7 @@ export class WriterHold {
     }
   }
 
-  /** Throws `store_refused` if another machine has taken over the conversations of this inbox. */
+  /** Throws `store_refused` if another machine may have taken over the conversation. */
   async mustHold(place: Place): Promise<void> {
     const key = keyOf(place);
     if (this.#held.has(key)) await this.#check();

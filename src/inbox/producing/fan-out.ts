@@ -1,7 +1,8 @@
 /**
  * Queues a notification for `project/*`: records the receivers, queues for each agent, and then records that the fan-out is done.
- * After a crash during these steps, another process finishes the fan-out. The ids stay the same, so no agent gets a notification
- * twice. The receivers of a large project are read in pages, and a record after each page says how far the fan-out is.
+ * After a crash during these steps, another process finishes the fan-out. The notification's id stays the same, so no agent gets
+ * the notification twice. The receivers of a large project are read in pages, and a record after each page says how far the
+ * fan-out is.
  */
 import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
@@ -49,7 +50,9 @@ export async function fanOut(context: Context, project: string, notification: No
   return { kind: counts.all > 0 && counts.duplicate === counts.all ? 'duplicate' : 'queued', id, to };
 }
 
-/** Returns the error for a notification that only some receivers got, because the logs of the others have its id already. */
+/**
+ * Returns the error for a notification that only some receivers got, because the logs of the other receivers already have its id.
+ */
 function onlyFor({ id, subscriber }: Notification, refusals: readonly EarpieceError[]): EarpieceError {
   const logs = refusals.map(({ data }) => data['log']).join(', ');
   const way = subscriber === undefined ? `queue it for ${logs} with another id` : 'give the next event another id';
@@ -72,7 +75,10 @@ async function firstReceivers(context: Context, project: string, notification: N
   return page;
 }
 
-/** Lifts each pause in the project, including the pauses of absent conversations, because heirs would inherit these pauses. */
+/**
+ * Lifts each pause in the project, including those of conversations that are not active, because heirs would inherit these
+ * pauses.
+ */
 async function lift(context: Context, project: string, { id }: Pick<Notification, 'id'>): Promise<void> {
   const liftIn = async (isIn: (log: LogKey) => boolean): Promise<void> => {
     for (const { log, pause } of await pausesIn(context, project))
@@ -111,7 +117,7 @@ export async function finishFanOuts(context: Context, project: string): Promise<
     await carryOut(context, project, await onOwnClock(context, intent), context.policies.policy(project));
 }
 
-/** Returns the fan-out of another process, with its times on this process's clock. */
+/** Returns the record of another process's fan-out, with the notification's times on this process's clock. */
 async function onOwnClock(context: Context, { body, ...stamp }: Intent): Promise<FanOutRecord> {
   const times = await timesOfCopy(context, fromRecord(body.notification), stamp);
   return { ...body, notification: { ...body.notification, ...times } };
@@ -130,7 +136,8 @@ async function carryOut(context: Context, project: string, intent: FanOutRecord,
   const refusals: EarpieceError[] = [];
   const to: string[] = [];
   const queueIn = async ({ log, conversations }: FanOutRecord['targets'][number]): Promise<void> => {
-    // Another sender may have used the id in this log in the meantime. The other receivers still get the notification.
+    // Another sender may have used the id in this log since the fan-out was recorded. The other receivers still get the
+    // notification.
     const queued = await queueOne(context, log, notification, { policy, conversations }).catch(keepConflict(refusals));
     if (queued === undefined) return;
     counts.all++;
@@ -171,7 +178,7 @@ async function carryOut(context: Context, project: string, intent: FanOutRecord,
   return { counts, into, to, refusals };
 }
 
-/** `refusals`: the errors of the receivers whose logs have the id of another sender. */
+/** `refusals`: the errors for the receivers in whose logs another sender has used the id. */
 type CarriedOut = {
   readonly counts: Counts;
   readonly into: NotificationId | undefined;

@@ -1,7 +1,7 @@
 /** A writer with notifications that are not queued yet. `flush` must not throw. */
 export type Unwritten = { readonly pending: boolean; flush(): Promise<void> };
 
-/** The writers that hold notifications back for a moment before they queue them, such as the bus. */
+/** The writers that queue their notifications with a delay, such as the bus. */
 export class HeldBack {
   readonly #holders = new Set<Unwritten>();
 

@@ -2,11 +2,11 @@
  * Finds out whether a tool of an Earpiece agent started this process. Such a process acts for the agent: it does not count as a
  * person, and cannot lift a pause.
  *
- * Each process that a tool starts inherits the variables below. A command can remove the variables from its own environment. So
- * the initial environments of this process's ancestors are checked too, on systems that show them (Linux). All of these processes
- * may have lost the variables, for example because `exec env -u` replaced the tool's shell. An ancestor that runs `earpiece chat`
- * or `earpiece run` is then recognized by its command line. A command that leaves the process tree, or writes the database file
- * itself, looks like a person: see docs/agent-permissions.md.
+ * Each process that a tool starts inherits the variables below. A command can remove the variables from its own environment.
+ * Therefore, the initial environments of this process's ancestors are checked too, on systems that show them (Linux). All of
+ * these processes may lack the variables, because `exec env -u` may have replaced the tool's shell. Then the command line shows
+ * an ancestor that runs `earpiece chat` or `earpiece run`. A command that leaves the process tree counts as a person. A command
+ * that writes the database file itself is not checked at all: see docs/agent-permissions.md.
  */
 import { readFileSync } from 'node:fs';
 import { defined } from '../../core/defined.ts';
@@ -26,9 +26,9 @@ import {
 import { isOwnAgent } from '../presence/own-agent.ts';
 import { ancestors, systemProcesses, type Process, type Processes } from '../presence/processes.ts';
 
-/** The variable with the id of the handle that runs this process, or `mcp` for an MCP server of the agent. */
+/** The name of the variable with the id of the handle that runs this process, or with `mcp` for an MCP server of the agent. */
 export const HANDLE_VARIABLE = 'EARPIECE_HANDLE';
-/** The variable with the address of the agent to which this process belongs. */
+/** The name of the variable with the address of the agent to which this process belongs. */
 export const HANDLE_OF_VARIABLE = 'EARPIECE_HANDLE_OF';
 
 /** The agent to which a process belongs: its `project/agent` ("" if the name is not known) and its conversation. */
@@ -43,9 +43,9 @@ export type InsideQuestion = {
 
 /** Returns the agent whose tool started this process. Undefined if no such agent is found. */
 export function insideAgent({ env, processes = systemProcesses, environOf = fromProc }: InsideQuestion): InsideAgent | undefined {
-  // The agent itself started the topmost process with these variables. A lower process may have changed the variables, so the
-  // topmost process decides. If a program removes the variables from its own `process.env`, the system still shows its initial
-  // environment.
+  // The topmost process with these variables decides, because the agent itself started it, and a lower process may have changed
+  // the variables. `environOf` is asked for this process too, because a program may have removed the variables from
+  // `process.env`.
   const above = ancestors(processes);
   const marked = [env, environOf(process.pid) ?? {}, ...above.map(({ pid }) => environOf(pid) ?? {})].filter(
     (each) => (each[HANDLE_VARIABLE] ?? '') !== '',
@@ -71,14 +71,14 @@ export function ancestorsInCommand({
   return above.slice(0, above.findLastIndex(({ pid }) => (environOf(pid)?.[HANDLE_VARIABLE] ?? '') !== '') + 1);
 }
 
-/** The highest level of an agent's notification, because an agent must not interrupt. */
+/** The highest level of a notification from an agent's command, because an agent must not interrupt. */
 export const AGENT_MAX_LEVEL: Level = 'error';
 
 export const cappedForAgent = (level: Level): Level => (levelRank(level) > levelRank(AGENT_MAX_LEVEL) ? AGENT_MAX_LEVEL : level);
 
 /**
  * Names the agent as the origin of a notification that its process sends, and lowers the level `critical` to `error`. Throws
- * `not_trusted` if the input names a person. `queue` refuses the actions of agents.
+ * `not_trusted` if the input names a person. Does not check the input's action, which `queue` refuses.
  */
 export function asAgent(input: NotificationInput, { log }: InsideAgent): NotificationInput {
   const { person, agent, ...origin }: Partial<Origin> = input.origin ?? {};
@@ -86,14 +86,15 @@ export function asAgent(input: NotificationInput, { log }: InsideAgent): Notific
   return {
     ...input,
     ...(input.level === undefined ? {} : { level: cappedForAgent(input.level) }),
-    // A command whose agent is not known must not name another agent.
+    // If the command's agent is not known, an agent that the caller names is dropped, because the caller could name another
+    // agent.
     origin: { depth: 0, ...origin, ...defined({ agent: log === '' ? (origin.command ? undefined : agent) : log }) },
   };
 }
 
 /**
  * Marks a notification or an event whose content the caller of this process chooses. In an agent's command, the model reads this
- * content as the words of the agent (`tellerOf`). Earpiece's own notifications in the command, such as the end of a session, are
+ * content as a message of the agent (`tellerOf`). Earpiece's own notifications in the command, such as the end of a session, are
  * not marked.
  */
 export const callersWords = <Given extends { readonly origin?: Partial<Origin> }>(
@@ -102,9 +103,9 @@ export const callersWords = <Given extends { readonly origin?: Partial<Origin> }
 ): Given => (inside === undefined ? given : { ...given, origin: { ...given.origin, command: true as const } });
 
 /**
- * Returns an emitter for events whose content the caller of this process chooses. In an agent's command, these events are separate
- * from the events of all other senders. Events that Earpiece itself makes in the command, for example about a follower, are not
- * separate, because other processes continue them.
+ * Returns an emitter for events whose content the caller of this process chooses. In an agent's command, these events are
+ * separate from the events of all other senders. Events that Earpiece itself makes in the command, for example about a
+ * follower, are not separate. Other processes emit later events with the same keys.
  */
 export const callersEmitter = (emitter: Emitter, inside: InsideAgent | undefined): Emitter =>
   inside === undefined
@@ -124,12 +125,16 @@ function senderOf({ log }: InsideAgent): string {
   return `agent/${log === '' ? 'unknown' : name.length <= SENDER_CHARS ? name : checksum(name)}`;
 }
 
-/** The maximum length of a name in a source. Keys and ids of events begin with the source, and have maximum lengths. */
+/**
+ * The maximum number of characters of a name in a source. Keys and ids of events begin with the source, and their length is
+ * limited.
+ */
 const SENDER_CHARS = 100;
 
 /**
  * Throws `not_trusted` unless the agent may withdraw the notification. An agent may withdraw its own notifications, and
- * notifications that are neither interrupts nor reminders nor from a person. A reminder does not name the person who made it.
+ * notifications that are neither interrupts nor reminders nor from a person. The agent may not withdraw the reminder of another
+ * sender, because a reminder does not name the person who made it.
  */
 export function mayTakeBack(notification: Notification, inside: InsideAgent): void {
   const { id, origin } = notification;
@@ -159,7 +164,7 @@ export function mayRequeue({ id, origin, ...notification }: Notification, inside
   if (origin?.person !== undefined || isInterrupt(notification)) throw notAPerson(`to queue ${id} again`, inside);
 }
 
-/** Returns the error for an action in the name of a person. */
+/** Returns the error for a command of an agent that acts in the name of a person. */
 export const notThisPerson = (person: string, inside: InsideAgent): EarpieceError =>
   notAPerson(`to speak as ${JSON.stringify(person.slice(0, 80))}`, inside);
 

@@ -1,6 +1,6 @@
 /**
  * Finds the `fan_out` records in the logs of projects. A process reads all records once, keeps their ids and positions, and later
- * reads only newer records. A needed record is read again, because it may have been removed in the meantime.
+ * reads only newer records. When a record is needed, it is read again, because it may have been removed since.
  */
 import type { LogKey } from '../../core/address.ts';
 import type { Stamped } from '../../core/clocks.ts';
@@ -8,7 +8,7 @@ import type { NotificationId } from '../../core/notification.ts';
 import type { Store } from '../../core/ports.ts';
 import { isType, type FanOutRecord } from '../../core/records.ts';
 
-/** The number of records per read. A record may name 1,000 receivers, so such a page has a few MB. */
+/** The number of records per read. A record may name 1,000 agents, so a page may have a few MB. */
 const PAGE = 200;
 
 export type Intent = Stamped & { readonly body: FanOutRecord };
@@ -29,7 +29,6 @@ export class Intents {
     this.#store = store;
   }
 
-  /** Returns the fan-out with this id. */
   async find(log: LogKey, id: NotificationId): Promise<Intent | undefined> {
     const { all } = await this.#known(log);
     return this.#at(log, all.get(id));
@@ -38,7 +37,7 @@ export class Intents {
   /** Returns the fan-outs that no process has finished yet, oldest first. */
   async *unfinished(log: LogKey): AsyncGenerator<Intent, void, undefined> {
     const { unfinished } = await this.#known(log);
-    // The copy leaves out a fan-out that begins in the meantime, because the process that begins it also finishes it.
+    // The positions are copied, to leave out a fan-out that begins during this loop: the process that begins it also finishes it.
     const seqs = [...unfinished.values()];
     for (const seq of seqs) {
       const intent = await this.#at(log, seq);

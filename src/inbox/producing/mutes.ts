@@ -5,7 +5,7 @@ import { EarpieceError } from '../../core/errors.ts';
 import type { Mute } from '../../core/filter.ts';
 import type { Context } from '../context.ts';
 
-/** `until`: epoch ms. Without `until`, the mute lasts until it is lifted. `off` lifts the mute. */
+/** `until`: epoch ms. Without `until`, the mute lasts until it is lifted. `off`: true to lift the mute. */
 export type MuteOptions = { readonly until?: number; readonly by: string; readonly off?: boolean };
 
 const settingOf = (log: LogKey): string => `mutes ${log}`;
@@ -55,7 +55,7 @@ export async function mutesOf(context: Context, log: LogKey): Promise<readonly M
 }
 
 /**
- * Returns the mutes that apply now. A mute from a clock that is more than a day ahead of this process's clock is ignored, because
+ * Returns the mutes that apply now. Ignores a mute from a clock that is more than a day ahead of this process's clock, because
  * the mute would last too long.
  */
 const holding = (mutes: readonly Mute[], now: number): readonly Mute[] =>

@@ -1,14 +1,14 @@
 /**
- * Serializes the calls of this process that queue notifications of one key for one agent. Otherwise, two calls at the same time
- * would both find no open notification. The second notification would then not be folded into the first one.
+ * Serializes the calls of this process that queue notifications of one key for one agent. Otherwise, two simultaneous calls would
+ * both find no open notification, and the second notification would not be folded into the first one.
  */
 import type { Store } from '../../core/ports.ts';
 import { patience } from '../patience.ts';
 
-/** A call waits for earlier calls at most this long, so that a store that does not answer delays no call by much. */
+/** The longest wait of a call for earlier calls, in ms, so that a store that does not answer delays no call by much. */
 const WAIT_MS = 1_000;
 
-/** The newest call of each key. */
+/** The newest running call for each key, by store. */
 const newest = new WeakMap<Store, Map<string, Promise<unknown>>>();
 
 export async function oneByOne<T>(store: Store, key: string, work: () => Promise<T>): Promise<T> {

@@ -5,9 +5,9 @@ import type { Policy } from '../../core/policy.ts';
 import type { Ids, Store } from '../../core/ports.ts';
 import { queuedRecord } from '../../core/records.ts';
 
-/** A process counts the open notifications again after it has queued this share of the room below the limit. */
+/** The share of the room below the limit that a process may fill before it counts the open notifications again. */
 const SHARE = 1 / 4;
-/** The minimum of this share, in notifications. If less room is left, the share is the whole room. */
+/** The minimum of that share, in notifications. If less room is left, the share is the whole room. */
 const RECOUNT = 64;
 const SUMMARY_KEY = 'earpiece.dropped';
 
@@ -16,7 +16,7 @@ type LimitDeps = { readonly store: Store; readonly ids: Ids };
 /**
  * Enforces `maxOpen`. Beyond this limit, the oldest notifications of the lowest level close as dropped, and one summary gives
  * their number by kind and level. A notification that cannot be filtered is never dropped. The limit is not checked each time a
- * notification is queued. So a log may exceed the limit for a moment if several processes queue at the same time. The excess is
+ * notification is queued. If several processes queue at the same time, a log may exceed the limit for a moment. The excess is
  * at most a quarter of the limit for each further process.
  */
 export class OpenLimit {
@@ -58,8 +58,7 @@ export class OpenLimit {
     // The summary of dropped errors is itself an error. No budget summarizes an error, so the agent always reads this summary.
     const level = [...counts.keys()].some((kind) => / (?:error|critical)$/u.test(kind)) ? 'error' : 'warning';
     const what = [...counts].map(([kind, n]) => `${n} ${kind.replace(' ', ' (')})`).join(', ');
-    // If a carrier takes one of these items in the meantime, this append fails and drops none. The next count checks the limit
-    // again.
+    // If a carrier has taken one of these items since, this append drops no item. The next count checks the limit again.
     await store.append(log, [
       {
         type: 'notification_closed',

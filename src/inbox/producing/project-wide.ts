@@ -16,8 +16,8 @@ export const projectLog = (project: string): LogKey => `${project}/*` as LogKey;
 export const isProjectLog = (log: LogKey): boolean => log.endsWith('/*');
 
 /**
- * Whether the notification also applies to conversations that begin later. A resume does not apply to such conversations, because
- * the resume has already lifted the pauses.
+ * Whether the notification also applies to conversations that begin later. A resume does not: it has already lifted the pauses
+ * that such conversations would get.
  */
 export const appliesLater = (notification: Notification): boolean =>
   isInterrupt(notification) && notification.action !== 'resume';
@@ -66,7 +66,8 @@ async function join(context: Context, { log, id }: Beginning, item: Item): Promi
 
 /**
  * Withdraws a copy whose original was withdrawn between the read and the copy. A withdrawal closes the original in the project's
- * log before it searches the agents' logs. So either the withdrawal finds the copy, or this check finds the closed original.
+ * log before it searches the agents' logs. Therefore, either the withdrawal finds the copy, or this check finds the closed
+ * original.
  */
 async function withdrawLateCopy(context: Context, { log, id }: Beginning, notification: NotificationId): Promise<void> {
   const [whole] = await context.store.items(projectLog(splitLog(log).project), { kind: 'ids', ids: [notification] });
@@ -78,6 +79,6 @@ async function withdrawLateCopy(context: Context, { log, id }: Beginning, notifi
     reason: 'the notification was withdrawn when this conversation began',
   };
   const closed = await context.store.append(log, [{ type: 'notification_closed', outcome: 'withdrawn', ...ending }]);
-  // Another carrier of this conversation has delivered the copy in the meantime, so the copy's gate is lowered.
+  // If the append conflicts, a carrier of this conversation has already delivered the copy, so the copy's gate is lowered.
   if (closed.kind !== 'appended') await context.store.append(log, [{ type: 'gate_lifted', ...ending }]);
 }

@@ -1,6 +1,6 @@
 /**
- * Puts one notification into the log of one agent. Folds the notification into an open notification of the same key, if one can
- * count it. Otherwise queues the notification.
+ * Puts one notification into the log of one agent. If an open notification of the same key can count the notification, folds it
+ * into that notification. Otherwise, queues it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ConversationId, LogKey } from '../../core/address.ts';
@@ -24,7 +24,7 @@ export type QueuedOne =
 type How = {
   readonly policy: Policy;
   readonly conversations: readonly ConversationId[];
-  /** Whether this process has just made the id, and uses it only in this log. */
+  /** True if this process has just made the id, and uses it only in this log. */
   readonly isNewId?: boolean;
 };
 
@@ -53,20 +53,21 @@ async function queueOrFold(
     ]);
     if (folded.kind === 'appended') return { kind: 'folded', id, into: into.id };
     if (folded.kind === 'duplicate') return repetition(log, folded.item, notification);
-    // The open notification was taken or closed in the meantime, so the new notification is queued separately.
+    // On a conflict, the open notification was taken or closed since, so the new notification is queued separately.
   }
   const queued = queuedRecord(
     notification,
     audience.length === 1 ? { conversation: audience[0] } : { audience: audience.length > 0 ? audience : undefined },
   );
   for (;;) {
-    // A resume of the whole agent also lifts the pauses of absent conversations, because their heirs would inherit them.
+    // A resume of the whole agent also lifts the pauses of conversations that are not active, because their heirs would inherit
+    // these pauses.
     const whose = notification.purpose === undefined ? conversations : audience;
     const lifted = notification.action === 'resume' ? await pausesOf(context, log, whose) : [];
     const appended = await store.append(log, [queued, ...resumeRecords(lifted, id)], { newIds: isNewId });
     if (appended.kind === 'duplicate') return repetition(log, appended.item, notification);
     if (appended.kind === 'appended') break;
-    // One of the pauses was delivered or has ended in the meantime, so the pauses are read again.
+    // The append conflicts if one of the pauses was delivered or has ended since, so the pauses are read again.
   }
   try {
     await context.limit.queued(log, policy);
@@ -144,8 +145,8 @@ function isOfSender(into: Notification, notification: Notification): boolean {
 }
 
 /**
- * Whether a notification is due together with `into`. A repetition of an event (`repeats`) is delayed only because a separate
- * line would repeat a text. So a line that is due earlier may count the repetition.
+ * Whether a notification is due together with `into`. A repetition of an event (`repeats`) is delayed only so that no separate
+ * line repeats a text. Therefore, a line that is due earlier may count the repetition.
  */
 function isDueWith({ deliver: first }: Notification, { deliver, subscriber }: Notification): boolean {
   if (isDeepStrictEqual(first, deliver)) return true;
@@ -154,8 +155,8 @@ function isDueWith({ deliver: first }: Notification, { deliver, subscriber }: No
 }
 
 /**
- * Whether the open item and the notification expire at about the same time. Repetitions with one lifetime expire one after the
- * other. So the shorter remaining time must be at least half of the longer.
+ * Whether the open item and the notification expire at about the same time. Repetitions of one event expire one after the other,
+ * so it is enough if the shorter remaining time is at least half of the longer.
  */
 function lastsLike(into: Item, { expiresAt }: Notification, now: number): boolean {
   const left = (end: number | null = null): number => (end === null ? Number.POSITIVE_INFINITY : end - now);

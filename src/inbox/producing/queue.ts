@@ -51,7 +51,7 @@ export async function queue(
   return { ...queued, to: [formatAddress(address)] };
 }
 
-/** Throws `not_trusted` if an agent's notification would replace the reminder of somebody else in one of the logs. */
+/** Throws `not_trusted` if an agent's notification would replace a reminder of another sender in one of its logs. */
 async function checkReplaced(
   { store }: Context,
   inside: InsideAgent,
@@ -73,7 +73,7 @@ async function checkReplaced(
   }
 }
 
-/** Whether the store certainly wrote nothing, as when another process held the lock all the time. */
+/** Whether the store certainly wrote nothing, for example because another process held the lock until the time limit. */
 const isUnwritten = (error: unknown): boolean => error instanceof EarpieceError && error.data['written'] === false;
 
 /**

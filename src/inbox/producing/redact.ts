@@ -3,17 +3,17 @@ import { readPattern } from '../../input/index.ts';
 
 const REDACTED = '[redacted]';
 
-/** The replacement for a text if the patterns that find secrets are invalid. */
+/** The replacement for a text if one of the patterns is invalid. */
 export const UNUSABLE = '[redacted: the setting "redact" is invalid; `earpiece config check` shows the problem]';
 
-/** The maximum work for one text, in characters times instructions: about a second with the slowest patterns. */
+/** The maximum work for one text, in characters times pattern instructions: about a second with the slowest patterns. */
 const MAX_WORK = 50_000_000;
-/** The number of characters before a cut that are also removed. These characters may be the first part of a secret. */
+/** The number of characters before a cut that are also removed, because they may be the first part of a secret. */
 const TAIL = 4_096;
 
 /**
- * Replaces every match by `[redacted]`. If a pattern is invalid, the whole text is replaced, so that no secret is stored. A text
- * that is too long for its patterns is cut.
+ * Returns a function that replaces every match in a text by `[redacted]`. If a pattern is invalid, the whole text is replaced, so
+ * that no secret is stored. A text that is too long for its patterns is cut.
  */
 export function redactor(patterns: readonly string[]): (text: string) => string {
   if (patterns.length === 0) return (text) => text;
@@ -29,5 +29,5 @@ export function redactor(patterns: readonly string[]): (text: string) => string 
   };
 }
 
-/** Redacts every string in a value. Keys stay. */
+/** Copies a value with each string value redacted. Keys stay. */
 export const redactedJson = (value: Json, clean: (text: string) => string): Json => jsonCopy(value, clean) as Json;

@@ -9,11 +9,10 @@ import { holding, pausesOf, resumeRecords } from './withdraw.ts';
 import { queue } from './queue.ts';
 import { isProjectLog, projectLog } from './project-wide.ts';
 
-/** A pause that was lifted. */
 export type Lifted = {
   readonly log: LogKey;
   readonly id: NotificationId;
-  /** The paused conversation. Null if no conversation got the agent's pause. */
+  /** The paused conversation. Null if no conversation has taken the pause. */
   readonly conversation: ConversationId | null;
   readonly message: string;
   /** The person who paused the agent. Null if no person did. */
@@ -82,7 +81,7 @@ async function liftUnseen(context: Context, log: LogKey, holder: ConversationId,
   for (;;) {
     const pauses = await pausesOf(context, log, holder === ANYONE ? [] : [holder]);
     if (pauses.length === 0) return true;
-    // An expired pause may have been shown, but has ended by itself, so its agent already continues.
+    // An expired pause does not count as shown: it has ended by itself, so its agent already continues.
     const held = new Set((await holding(context, pauses)).map(({ id }) => id));
     const appended = await context.store.append(log, resumeRecords(pauses, person));
     if (appended.kind === 'appended') return appended.items.every((item) => item.offers === 0 || !held.has(item.id));
@@ -91,8 +90,8 @@ async function liftUnseen(context: Context, log: LogKey, holder: ConversationId,
 
 /**
  * Lifts the pauses for conversations that begin later. The caller calls this function first, so that no conversation gets such a
- * pause after its agent's log was searched. No conversation is notified here, because each paused conversation also has the pause
- * in its agent's log.
+ * pause after its agent's log was searched. Notifies no conversation: each paused conversation also has the pause in its agent's
+ * log, and is notified when that pause is lifted.
  */
 async function liftProjectWide(context: Context, project: string, person: string): Promise<readonly Lifted[]> {
   await finishFanOuts(context, project);

@@ -1,6 +1,6 @@
 /**
  * Decides whether a notification with a known id is a repetition. A repetition changes nothing. Any other notification with the
- * id is refused, so that no sender can suppress another sender's notification by queueing its id first.
+ * id is refused, so that no sender can suppress another sender's notification by using its id first.
  */
 import type { Address, LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -9,7 +9,7 @@ import { tellerOf } from '../../core/teller.ts';
 import type { Context } from '../context.ts';
 import { projectLog } from './project-wide.ts';
 
-/** Throws `bad_notification` for a caller's id that looks like an id of the bus, such as `ci/42~cli_event`. */
+/** Throws `bad_notification` for a caller's id that contains "~" like an id of the bus, such as `ci/42~cli_event`. */
 export function checkCallersId({ id, subscriber }: Notification): void {
   if (subscriber !== undefined || !id.includes('~')) return;
   throw new EarpieceError(
@@ -20,8 +20,8 @@ export function checkCallersId({ id, subscriber }: Notification): void {
 }
 
 /**
- * Throws `conflict` if another sender's notification has the id. For a notification to the whole project, all logs of the project
- * are checked. For any other notification, only the project's own log is checked.
+ * Throws `conflict` if another notification has the id (see `checkRepetition`). For a notification to the whole project, all logs
+ * of the project are checked. For any other notification, only the project's own log is checked.
  */
 export async function checkProjectsId({ store }: Context, { kind, project }: Address, notification: Notification): Promise<void> {
   const logs = kind === 'project' ? (await store.overview(project)).map(({ log }) => log) : [projectLog(project)];
@@ -55,7 +55,8 @@ function otherIn(held: Notification, again: Notification): string | undefined {
   if (held.subscriber?.id !== again.subscriber?.id) return 'another subscriber';
   if (!isSameSender(held, again) || held.origin?.token !== again.origin?.token) return 'another sender';
   if (held.action !== again.action) return again.action === undefined ? 'no action' : `the action ${again.action}`;
-  // The bus itself lowers the level of an event that repeats a recent event.
+  // For a subscriber's notification the level is not compared, because the bus lowers the level of an event that repeats a recent
+  // event.
   const isRaised = again.subscriber === undefined && isInterrupt(again) && !isInterrupt(held);
   return isRaised ? `the level ${again.level}` : undefined;
 }

@@ -7,9 +7,9 @@ import type { NotificationInput } from '../../core/notification.ts';
 export type QueueInbox = { queue(to: string, input: NotificationInput): Promise<unknown> };
 
 /**
- * `said`: a subscriber handled the event, or no subscriber listens and the event was queued plainly. `ids`: the notifications
- * that contain the event. Empty if the event only withdrew notifications. `skipped`: a subscriber listens to the event, but
- * queued nothing because of its settings.
+ * `said`: a subscriber handled the event, or no subscriber listens to its type and the event was queued as a plain notification.
+ * `ids`: the notifications that contain the event. Empty if the event only withdrew notifications. `skipped`: a subscriber
+ * listens to the type, but queued nothing, for the reason `because`.
  */
 export type Said =
   | { readonly kind: 'said'; readonly ids: readonly string[] }

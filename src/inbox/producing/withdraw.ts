@@ -1,4 +1,4 @@
-/** Withdraws notifications, and lowers a gate before the model has read the interrupts that hold the gate up. */
+/** Withdraws notifications, and lowers the gates of interrupts that the model has not read. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
 import { ANYONE, isOnlyCounted, type Item } from '../../core/items.ts';
@@ -36,7 +36,7 @@ export async function withdraw(
   return results;
 }
 
-/** Returns the notification that counts this folded notification. */
+/** Returns the id of the notification into which this notification was folded. Undefined if it was not folded. */
 export const countedInto = ([item]: readonly Item[]): NotificationId | undefined =>
   item?.outcome === 'folded' ? item.group?.[0] : undefined;
 

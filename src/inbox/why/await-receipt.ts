@@ -10,7 +10,7 @@ import { receiptOf, RECEIPTS } from './receipts.ts';
 export type ReceiptName = (typeof RECEIPTS)[number];
 
 export type ReceiptState = {
-  /** The lowest receipt among several audiences: an outcome, or else `queued` … `read`. */
+  /** The lowest receipt of all audiences: an outcome if one of them has one, else `queued` … `read`. */
   readonly receipt: string;
   /** Whether the notification has the requested receipt. */
   readonly reached: boolean;
@@ -37,7 +37,7 @@ export function receiptState(items: readonly Item[], until: ReceiptName): Receip
 export type Awaited = {
   readonly id: string;
   readonly logs: readonly LogKey[];
-  /** Returns whether a copy counts. A caller omits copies that it may not see. Default: all count. */
+  /** Returns whether a copy counts, for a caller that may not see every copy. Default: all copies count. */
   readonly counts?: (item: Item) => boolean;
 };
 
@@ -52,7 +52,7 @@ export type Waiting = {
 /**
  * Waits for a receipt of the notification in all its logs, for at most `withinMs`. Resolves with undefined if no log has the
  * notification. Rejects with the signal's reason if the signal aborts. A folded notification has the receipt of the notification
- * into which it was folded. A notification whose time has passed has ended, although no sweep has closed it yet.
+ * into which it was folded. An expired notification counts as ended even before a sweep closes it.
  */
 export async function awaitReceipt(
   store: Store,
@@ -68,7 +68,7 @@ export async function awaitReceipt(
     const state = receiptState(items, until);
     const left = deadline - performance.now();
     if (state.settled || left <= 0) return state;
-    // Another process may append without a wake-up in this process, so the log is read at least once a second.
+    // `changed` may miss an append of another process, so the log is read at least once a second.
     await store.changed(seen, { withinMs: Math.min(left, 1_000), ...(signal ? { signal } : {}) });
     await beforeNextRead?.();
   }

@@ -17,7 +17,8 @@ export type Outlook = { readonly conversation: ConversationId; readonly decision
 
 /**
  * Predicts the decision for each active conversation of the item's audience, or if none is active, for the audience itself
- * (`#main` for `ANYONE`). `more`: notifications that are not open, but count as open here. `item` may be one of them.
+ * (`#main` for `ANYONE`). `more`: notifications that are not open, but are planned as if they were open. `item` may be one of
+ * them.
  */
 export async function outlooksOf(inbox: Logs, log: LogKey, item: Item, more: readonly Item[] = []): Promise<readonly Outlook[]> {
   const there = (await inbox.active({ log })).filter(
@@ -40,8 +41,8 @@ export async function outlooksOf(inbox: Logs, log: LogKey, item: Item, more: rea
 const UNKNOWN: Carrier = { name: '', points: [] };
 
 /**
- * Returns the carriers of a conversation. A gateway of an older release has reported no contact points. Such a gateway gets
- * `tool_result`, which every gateway has.
+ * Returns the carriers of a conversation. A gateway of an older release has reported no contact points, so its contact point here
+ * is `tool_result`, which every gateway has.
  */
 function carriersOf({ carriers, points = {} }: Presence): readonly Carrier[] {
   const known = Object.keys(carriers).flatMap((name): Carrier[] => {
@@ -54,8 +55,8 @@ function carriersOf({ carriers, points = {} }: Presence): readonly Carrier[] {
 const isGateway = (carrier: string): boolean => carrier.startsWith('gateway');
 
 /**
- * Combines the decisions of all carriers. Either a carrier takes the notification now, or some carriers take it at certain
- * contact points, or a reason keeps it from all carriers.
+ * Combines the decisions of all carriers. The result is one of three: a carrier takes the notification now, carriers take it at
+ * certain contact points, or no carrier takes it.
  */
 function outlookOf(foreseen: readonly Foreseen[], { id }: Item): Omit<Outlook, 'conversation'> | undefined {
   const all = foreseen.flatMap(({ carrier, at, decisions }) =>

@@ -1,7 +1,7 @@
 import { NEVER_SENT, type Item } from '../../core/items.ts';
 import { isType, type OfferedRecord, type Stored } from '../../core/records.ts';
 
-/** The receipts that a notification may have, lowest first, apart from outcomes. */
+/** The receipts of a notification without an outcome, lowest first. */
 export const RECEIPTS = ['queued', 'offered', 'delivered', 'observed', 'read'] as const;
 
 export function receiptOf(item: Item): string {
@@ -17,8 +17,8 @@ export function receiptOf(item: Item): string {
 }
 
 /**
- * Whether one of these records sent this notification. One frame may repeat some notifications and show others for the first
- * time.
+ * Whether one of these records sent this notification. The mark of a whole frame does not show this, because a frame may repeat
+ * some notifications and show others for the first time.
  */
 export function wasSentIn(records: readonly Stored[], item: Item): boolean {
   const unsent = new Set(

@@ -13,7 +13,7 @@ import { mutesOf } from '../producing/mutes.ts';
 import { overBecause, wasConversation } from '../presence/presence.ts';
 import { EXPIRY } from '../housekeeping/sweep.ts';
 
-/** The reader's rights. Not every reader may see the agent's other conversations. */
+/** Returns whether the reader may see an item or a conversation. Not every reader may see all conversations of the agent. */
 export type Reader = {
   readonly item: (item: Item) => boolean;
   readonly conversation: (conversation: ConversationId) => boolean;
@@ -137,12 +137,12 @@ function absenceOf(context: Context, presence: Presence, now: number): Absence |
   return why === 'died' ? 'process_gone' : (why ?? null);
 }
 
-/** The number of calls before a tool result that are searched for the call of this result. */
+/** The maximum number of calls before a tool result that are searched for the call with this result. */
 const CALLS = 200;
 
 /**
- * Returns the last carrier that took the notification. `get_notifications` does not count if another carrier had delivered the
- * notification before.
+ * Returns the last carrier that took the notification. An answer of `get_notifications` that only shows the notification again
+ * does not count.
  */
 async function rodeOn(context: Context, { id }: Item, records: readonly Stored[]): Promise<RodeOn | null> {
   const carrier = records.findLast(({ body }) =>

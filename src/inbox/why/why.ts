@@ -21,7 +21,7 @@ export type Why = {
   readonly id: NotificationId;
   readonly items: readonly {
     readonly item: Item;
-    /** `queued`, `offered` …, or the outcome. `maybe_seen` if the notification was closed without delivery after an offer. */
+    /** `queued`, `offered` …, or the outcome. `maybe_seen` if the notification was offered, and then closed without delivery. */
     readonly receipt: string;
     readonly steps: readonly Receipt[];
     /** Why the notification was delivered, waits or ended: one answer from all facts. */
@@ -43,11 +43,11 @@ export async function explain(inbox: Logs, id: NotificationId, log?: LogKey, rea
     for (const stored of found) {
       const records = await inbox.store.read({ log: key, seqs: [...stored.history], limit: stored.history.length });
       const item = withOwnText(stored, records);
-      // The plan of a pull also decides about a notification that was only counted in a summary.
+      // A notification that was only counted in a summary is planned too, as in a pull.
       const counted = isOnlyCounted(item) ? [{ ...item, state: 'open' as const }] : [];
       const now = item.state === 'open' || counted.length > 0 ? await outlooksOf(inbox, key, item, counted) : [];
       const verdict = verdictOf(await factsOf(inbox, key, { item, records, decisions: now }, reader));
-      // As in every list, an item whose time has passed is shown as expired before a sweep closes it, unless this clock is wrong.
+      // As in every list, an expired item is shown as expired before a sweep closes it, unless this process's clock is wrong.
       const shown = verdict.kind === 'expired' && verdict.offByMs === undefined ? asListed(item, inbox.store.now()) : item;
       items.push({
         item: shown,

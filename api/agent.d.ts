@@ -26,7 +26,7 @@ type Origin = {
   readonly person?: string;
   readonly cause?: string;
   readonly token?: string;
-  readonly command?: true;
+  readonly words?: true;
   readonly depth: number;
 };
 type Subscribed = {
@@ -87,7 +87,7 @@ type NotificationInput = {
   readonly instruction?: string;
   readonly needs?: Needs;
   readonly purpose?: string;
-  readonly origin?: Partial<Omit<Origin, 'token' | 'command'>>;
+  readonly origin?: Partial<Omit<Origin, 'token' | 'words'>>;
   readonly count?: number;
   readonly firstAt?: number;
 };

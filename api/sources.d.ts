@@ -27,7 +27,7 @@ type Origin = {
   readonly person?: string;
   readonly cause?: string;
   readonly token?: string;
-  readonly command?: true;
+  readonly words?: true;
   readonly depth: number;
 };
 type Subscribed = {
@@ -88,7 +88,7 @@ type NotificationInput = {
   readonly instruction?: string;
   readonly needs?: Needs;
   readonly purpose?: string;
-  readonly origin?: Partial<Omit<Origin, 'token' | 'command'>>;
+  readonly origin?: Partial<Omit<Origin, 'token' | 'words'>>;
   readonly count?: number;
   readonly firstAt?: number;
 };

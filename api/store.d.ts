@@ -26,7 +26,7 @@ type Origin = {
   readonly person?: string;
   readonly cause?: string;
   readonly token?: string;
-  readonly command?: true;
+  readonly words?: true;
   readonly depth: number;
 };
 type Subscribed = {

@@ -318,7 +318,7 @@ export const REQUIREMENTS = {
   },
   'agent:words': {
     behaviour:
-      "The model reads the texts, events and reminders of an agent's command in quotation marks, with the agent's name. These share no line with other texts.",
+      "The model reads the texts, events and reminders of an agent's command or access token in quotation marks, with the agent's name. These share no line with other texts.",
   },
   'handles:ends-with-agent': {
     behaviour: 'If a call waits for a command, that command ends with its agent, even after kill -9.',

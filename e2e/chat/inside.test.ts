@@ -114,8 +114,8 @@ describe('the actor of a command', { timeout: 120_000 }, () => {
     const log = (await stage.json(['log', '--all'])).filter(({ type }) => type === 'system_notification_queued');
     const queued = log.filter(({ kind }) => (kind as { source: string }).source === 'ci');
     expect(queued.map(({ level, origin }) => ({ level, origin }))).toEqual([
-      { level: 'error', origin: { depth: 0, agent: CODER, command: true } },
-      { level: undefined, origin: { depth: 0, agent: CODER, command: true } },
+      { level: 'error', origin: { depth: 0, agent: CODER, words: true } },
+      { level: undefined, origin: { depth: 0, agent: CODER, words: true } },
     ]);
   });
 

@@ -171,7 +171,7 @@ it('an agent token works like a session_token: it reads and marks its own notifi
   expect((await client.queue({ to: 'shop/writer', level: 'critical', message: 'help' })).kind).toBe('queued');
   expect((await ear.open('shop/writer'))[0]?.notification).toMatchObject({
     level: 'error',
-    origin: { agent: 'coder', depth: 1 },
+    origin: { agent: 'shop/coder', depth: 1 },
   });
 }, 60_000);
 

@@ -40,7 +40,7 @@ export const agentNamed = (agent: string): string => (agent === SOME_AGENT ? SOM
  */
 export function senderOf({ origin, subscriber }: Pick<Notification, 'origin' | 'subscriber'>): string | undefined {
   if (origin?.person !== undefined) return `person ${nameOf(origin.person, 60)}`;
-  if (origin?.agent !== undefined || origin?.command) return agentNamed(origin.agent ?? SOME_AGENT);
+  if (origin?.agent !== undefined || origin?.words) return agentNamed(origin.agent ?? SOME_AGENT);
   return subscriber === undefined ? UNNAMED : undefined;
 }
 

@@ -30,7 +30,7 @@ export type Deliver =
 /**
  * The sender and the cause of a notification. `depth` counts agent-to-agent hops. `cause`: the id of the notification that led to
  * this notification, or `requeued by` and a name. `token`: the id of the send-only token with which the notification was queued.
- * The server sets `token`. `command`: set if a command that an agent runs chose the content; the inbox sets this field.
+ * The server sets `token`. `words`: set if an agent chose the content; Earpiece sets this field.
  */
 export type Origin = {
   readonly agent?: string;
@@ -38,7 +38,7 @@ export type Origin = {
   readonly person?: string;
   readonly cause?: string;
   readonly token?: string;
-  readonly command?: true;
+  readonly words?: true;
   readonly depth: number;
 };
 
@@ -55,7 +55,7 @@ export const isReminder = ({ kind, subscriber }: Pick<Notification, 'kind' | 'su
 export function stateKeyOf(notification: Pick<Notification, 'supersede' | 'key' | 'origin' | 'subscriber'>): string | undefined {
   const { supersede, key, origin, subscriber } = notification;
   if (!supersede || key === undefined) return undefined;
-  const agent = subscriber === undefined ? (origin?.agent ?? (origin?.command ? '?' : undefined)) : undefined;
+  const agent = subscriber === undefined ? (origin?.agent ?? (origin?.words ? '?' : undefined)) : undefined;
   return [origin?.person ?? '', agent ?? '', key].join('\n');
 }
 
@@ -172,8 +172,8 @@ export type NotificationInput = {
    * A conversation with another purpose does not take the notification. A conversation without a purpose takes any notification.
    */
   readonly purpose?: string;
-  /** The sender. `person` names a human sender. */
-  readonly origin?: Partial<Omit<Origin, 'token' | 'command'>>;
+  /** The sender. The model reads the text in quotation marks, as the words of `person`, or else of `agent` (`project/agent`). */
+  readonly origin?: Partial<Omit<Origin, 'token' | 'words'>>;
   /** The number of occurrences, if the producer counts them itself. Default 1. */
   readonly count?: number;
   /** The time of the first occurrence, in epoch milliseconds. Set this field together with `count`. */

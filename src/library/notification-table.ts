@@ -5,7 +5,7 @@ import type { Table } from './arguments.ts';
 
 const ORIGIN = {
   keys: { agent: 'text', tool: 'text', person: 'text', cause: 'text', depth: 'number' } satisfies Table<
-    Partial<Omit<Origin, 'token' | 'command'>>
+    Partial<Omit<Origin, 'token' | 'words'>>
   >,
 } as const;
 const DELIVER = { or: MOMENTS, keys: { at: 'number', inMs: 'amount', afterTurns: 'amount', afterTool: 'name' } } as const;

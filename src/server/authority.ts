@@ -42,7 +42,7 @@ export function scopeOf(
   who: Principal,
   asked: { log?: string | undefined; project?: string | undefined; conversation?: string | undefined },
 ): Scope {
-  const own = who.kind === 'agent' ? `${who.project}/${who.agent}` : undefined;
+  const own = who.kind === 'agent' ? agentOf(who) : undefined;
   // Without a log, such a request is for the agent's own log, so another project is refused here.
   if (own !== undefined && asked.log === undefined && asked.project !== undefined && asked.project !== who.project)
     throw refused(who, `reading ${described({ project: asked.project })}`);
@@ -68,7 +68,7 @@ export function mayRead(who: Principal, scope: Scope): boolean {
     case 'project':
       return project === who.project;
     case 'agent':
-      return log === `${who.project}/${who.agent}` && (who.conversation === null || conversation === who.conversation);
+      return log === agentOf(who) && (who.conversation === null || conversation === who.conversation);
     case 'send':
       return false;
     default:
@@ -112,9 +112,9 @@ export function mustQueue(who: Principal, to: Address, input: NotificationInput)
   if (who.kind === 'project') return input;
   if (input.action !== undefined) throw refused(who, `the action ${input.action}`);
   if (input.origin?.person !== undefined) throw refused(who, 'naming a person as the sender');
-  const own = who.kind === 'agent' ? who.agent : null;
+  const own = who.kind === 'agent' ? agentOf(who) : null;
   const token: NotificationInput['origin'] & Pick<Origin, 'token'> = { ...input.origin, token: who.account };
-  if (input.origin?.agent !== undefined && input.origin.agent !== own)
+  if (input.origin?.agent !== undefined && ![own, who.agent].includes(input.origin.agent))
     throw refused(who, `naming as the sender the agent ${JSON.stringify(input.origin.agent.slice(0, 80))}`);
   return {
     ...input,
@@ -129,6 +129,9 @@ export function mustQueue(who: Principal, to: Address, input: NotificationInput)
       : { origin: { ...input.origin, depth: Math.max(1, input.origin?.depth ?? 1), agent: own } }),
   };
 }
+
+/** Returns the agent of an agent's token, as the origin of a notification names an agent. */
+export const agentOf = ({ project, agent }: Principal): string => `${project}/${agent}`;
 
 /**
  * Adds a prefix to a key that an agent's token or a send-only token sets. The prefix keeps these tokens from changing the counts

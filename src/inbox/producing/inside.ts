@@ -86,21 +86,21 @@ export function asAgent(input: NotificationInput, { log }: InsideAgent): Notific
   return {
     ...input,
     ...(input.level === undefined ? {} : { level: cappedForAgent(input.level) }),
-    // If the command's agent is not known, an agent that the caller names is dropped, because the caller could name another
-    // agent.
-    origin: { depth: 0, ...origin, ...defined({ agent: log === '' ? (origin.command ? undefined : agent) : log }) },
+    // A command whose agent is not known must not name another agent.
+    origin: { depth: 0, ...origin, ...defined({ agent: log === '' ? (origin.words ? undefined : agent) : log }) },
   };
 }
 
 /**
- * Marks a notification or an event whose content the caller of this process chooses. In an agent's command, the model reads this
- * content as a message of the agent (`tellerOf`). Earpiece's own notifications in the command, such as the end of a session, are
- * not marked.
+ * Marks a notification or an event whose content the caller of this process chooses. The model reads this content as the words of
+ * an agent (`tellerOf`) in an agent's command, and if the caller names an agent and no person as the sender. Earpiece's own
+ * notifications, such as the end of a session, are not marked.
  */
-export const callersWords = <Given extends { readonly origin?: Partial<Origin> }>(
-  given: Given,
-  inside: InsideAgent | undefined,
-): Given => (inside === undefined ? given : { ...given, origin: { ...given.origin, command: true as const } });
+export const callersWords = <Given extends { readonly origin?: Partial<Origin> }>(given: Given, inside?: InsideAgent): Given => {
+  const { agent, person } = given.origin ?? {};
+  const isAgents = inside !== undefined || (agent !== undefined && person === undefined);
+  return isAgents ? { ...given, origin: { ...given.origin, words: true as const } } : given;
+};
 
 /**
  * Returns an emitter for events whose content the caller of this process chooses. In an agent's command, these events are

@@ -6,9 +6,10 @@ import { makeEvent } from '../../core/event.ts';
 import { ofSender } from '../../core/senders.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { nestsDeeper, type Json } from '../../core/json.ts';
+import { callersWords } from '../../inbox/index.ts';
 import { asData } from '../../sources/webhooks/cloud-event.ts';
 import { eventFromCloudEvent, receive, replayWindow, WEBHOOK_LIMITS, type Refusal } from '../../sources/webhooks/index.ts';
-import { lowered, mustQueue, senderOf } from '../authority.ts';
+import { agentOf, lowered, mustQueue, senderOf } from '../authority.ts';
 import { answers, createRoute, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf, type Guards } from '../guards.ts';
 import { beginning, ProblemError, type ProblemCode } from '../problems.ts';
@@ -249,11 +250,11 @@ function allowed(who: Principal, event: EventInput): EventInput {
   if (who.kind === 'admin' || who.kind === 'project') return event;
   const { about: _about, purpose: _purpose, deliver: _deliver, ...rest } = event;
   const { severity } = event;
-  return {
+  return callersWords({
     ...ofSender(rest, senderOf(who)),
     ...(severity === undefined || severity === 'debug' ? {} : { severity: lowered(severity) }),
-    ...(who.kind === 'agent' && who.agent !== null ? { origin: { agent: who.agent, depth: 1 } } : {}),
-  };
+    ...(who.kind === 'agent' ? { origin: { agent: agentOf(who), depth: 1 } } : {}),
+  });
 }
 
 const emittedReply = (done: readonly Emitted[], lowerings: readonly (Severity | null)[] = []): EmittedReply => ({

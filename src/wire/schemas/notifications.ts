@@ -148,7 +148,9 @@ export const notificationInput = z
         depth: z.number().int().min(0).max(100).optional(),
       })
       .optional()
-      .describe("the sender; default in a browser's session: the person who logged this browser in"),
+      .describe(
+        "the sender; the model reads the text in quotation marks, as the words of `person`, or else of `agent`. Default: with an agent's token that agent; in a browser's session the person who logged this browser in",
+      ),
   })
   .openapi('NotificationInput');
 export type NotificationBody = z.output<typeof notificationInput>;

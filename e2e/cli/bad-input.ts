@@ -255,7 +255,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a project without an active agent',
       args: ['send', 'is anybody there'],
       stderr:
-        'earpiece: no conversation is active in project "shop"; start an agent that is connected (earpiece install connects coding agents), or name one agent with --to: shop/<agent> keeps the notification until that agent arrives\n',
+        'earpiece: no conversation is active in project "shop"; start an agent that is connected (earpiece install connects coding agents), or name one agent: shop/<agent> keeps the notification until that agent arrives (--to names the agent)\n',
       code: 5,
     },
     {

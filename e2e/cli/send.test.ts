@@ -197,12 +197,12 @@ describe('send', () => {
       const { code, stdout, stderr } = await shell.run(['send', 'is anybody there']);
       expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
       expect(stderr).toBe(
-        'earpiece: no conversation is active in project "shop"; start an agent that is connected (earpiece install connects coding agents), or name one agent with --to: shop/<agent> keeps the notification until that agent arrives\n',
+        'earpiece: no conversation is active in project "shop"; start an agent that is connected (earpiece install connects coding agents), or name one agent: shop/<agent> keeps the notification until that agent arrives (--to names the agent)\n',
       );
       const ear = await shell.open();
       await ear.conversation('shop/coder#s1').ended();
       expect((await shell.run(['send', 'and now'])).stderr).toContain(
-        'name one agent with --to: shop/coder keeps the notification until that agent returns\n',
+        'name one agent: shop/coder keeps the notification until that agent returns (--to names the agent)\n',
       );
     },
   );

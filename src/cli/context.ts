@@ -214,13 +214,10 @@ export async function logsWith(ear: UserInbox, id: string, address: string | und
   return holding;
 }
 
-/**
- * Throws the error again. If the error says that no conversation of the project is active, its advice then names the option
- * `--to`.
- */
+/** Names the option `--to` after an error of a command that notifies a whole project in which no conversation is active. */
 export function withOptionTo(error: unknown): never {
   if (!(error instanceof EarpieceError) || error.code !== 'nobody_there') throw error;
-  throw new EarpieceError(error.code, error.message.replace('or name one agent:', 'or name one agent with --to:'), {
+  throw new EarpieceError(error.code, `${error.message} (--to names the agent)`, {
     data: error.data,
     cause: error,
   });

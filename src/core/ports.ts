@@ -301,6 +301,7 @@ export type Presence = {
   readonly process?: Owner;
   /**
    * True if the process serves many conversations, as an HTTP gateway does. Such a process may live longer than the conversation.
+   * An update that names another process without `shared` removes the field.
    */
   readonly shared?: boolean;
   /** The worktree in which the conversation works. */

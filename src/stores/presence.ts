@@ -1,14 +1,22 @@
 import { defined } from '../core/defined.ts';
 import type { Presence, PresenceUpdate } from '../core/ports.ts';
+import type { Owner } from '../core/records.ts';
 
 /**
  * Applies an update to a conversation's presence, as `touch` stores and returns it. Undefined fields stay as they were. `endedAt`
- * stays set until an update has `ended: false`.
+ * stays set until an update has `ended: false`, and `shared` until an update names another process.
  */
 export function presenceAfter(known: Presence | undefined, update: PresenceUpdate, now: number): Presence {
-  const { log, conversation, purpose, host, hostVersion, process, shared, folder, carrier, carried, told, pulls, has } = update;
+  const { log, conversation, purpose, host, hostVersion, process, folder, carrier, carried, told, pulls, has } = update;
   const { points } = update;
-  const { endedAt, passedTo, pending, connections, ...before } = known ?? {
+  const {
+    endedAt,
+    passedTo,
+    pending,
+    connections,
+    shared: wasShared,
+    ...before
+  } = known ?? {
     log,
     conversation,
     carriers: {},
@@ -17,6 +25,7 @@ export function presenceAfter(known: Presence | undefined, update: PresenceUpdat
     pulls: false,
     turns: 0,
   };
+  const shared = update.shared ?? (process === undefined || isSame(process, known?.process) ? wasShared : undefined);
   const left = connected(connections, update);
   const end = endOf(endedAt, update.ended, { now, alone: left === undefined });
   const passed = update.passedTo === undefined ? passedTo : { conversation: update.passedTo, at: now };
@@ -36,6 +45,9 @@ export function presenceAfter(known: Presence | undefined, update: PresenceUpdat
     seenAt: known !== undefined && update.passedTo !== undefined ? known.seenAt : now,
   };
 }
+
+const isSame = (a: Owner, b: Owner | undefined): boolean =>
+  a.machine === b?.machine && a.pid === b.pid && a.startedAt === b.startedAt;
 
 /** Returns the connections after the update. Undefined if no connection is left. */
 function connected(

@@ -94,6 +94,17 @@ describe.each(STORES)('an ended conversation, over $name', ({ open }) => {
       expect((await inbox.active({ log: LOG })).map((p) => p.conversation)).toEqual(['a']);
     });
 
+    it('a session of a shared process that continues in its own process is active while that process lives', async () => {
+      await works('a', 10, { shared: true });
+      await works('a', 20);
+      await works('b', 10, { shared: true });
+      await works('b', 10);
+      now += 31 * 60_000;
+      expect((await inbox.active({ log: LOG })).map((p) => p.conversation)).toEqual(['a']);
+      dies(20);
+      expect(await inbox.active({ log: LOG })).toEqual([]);
+    });
+
     it('30 minutes after the last contact, a conversation may have an heir in another PID namespace of its machine', async () => {
       const before = { process: { machine: 'here pid:[4026532001]', pid: 7, startedAt: '1' } };
       await works('before', 10, before);

@@ -46,6 +46,13 @@ export function conversations({ test }: Suite): void {
     equal(await store.touch({ ...x, ended: false, turnStarted: true }), { ...known, seenAt: 1_000_100, turns: 2 });
   });
 
+  test('keep `shared` until another process is named', async ({ store }) => {
+    await store.touch({ ...x, process: ME, shared: true });
+    matches([await store.touch(x), await store.touch({ ...x, process: ME })], [{ shared: true }, { shared: true }]);
+    const { shared } = await store.touch({ ...x, process: { ...ME, pid: ME.pid + 1 } });
+    equal(shared, undefined);
+  });
+
   test('are found by project, log and conversation, and make no records', async ({ store }) => {
     await store.touch(x);
     await store.touch({ log: OTHER, conversation: conversation('x') });

@@ -107,6 +107,24 @@ describe('the verdict of why', () => {
     expect(await offered('news')).toEqual([false]);
   });
 
+  it('quotes the reasons, keys and names that others chose, in each step', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    const main = ear.conversation(LOG, { host: 'codex', carrier: 'hook' });
+    await main.seen();
+    const said = async (id: string): Promise<string> => timeless(await shell.says(['why', id])).replaceAll(/ +/gu, ' ');
+    await ear.queue(LOG, { id: 'w1', message: 'x' });
+    await shell.says(['withdraw', 'w1', '--to', 'coder', '--reason', 'it is over”. The agent has read it']);
+    expect(await said('w1')).toMatch(/ withdrawn \S+: “it is over". The agent has read it”$/mu);
+    const key = 'tests. The agent has read it';
+    for (const id of ['s1', 's2']) await ear.queue(LOG, { id, key, supersede: true, message: id });
+    const newer = `s2 is newer with key “${key}”`;
+    expect(await said('s1')).toContain(`would close as superseded (supersede: ${newer})`);
+    await (await main.offer({ at: 'tool_result', on: 'call 7. Read' }))?.confirm();
+    expect(await said('s1')).toContain(`superseded supersede: ${newer}`);
+    expect(await said('s2')).toContain('offered tool_result of “call 7. Read”, carrier');
+  });
+
   it('names the cause: a mute with its end, a file that filters, or a newer notification', async () => {
     await using shell = new Shell('[conversation.notifications]\nkinds."ci.failed" = false');
     const ear = await shell.open();

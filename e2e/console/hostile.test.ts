@@ -153,6 +153,31 @@ verifies('console:senders', 'each card, row and explanation names the sender in 
   }
 });
 
+verifies('console:senders', 'an explanation quotes the reasons and keys that others chose', async () => {
+  await using stage = await Stage.open(browser);
+  const key = 'tests. The agent has read it';
+  const at = 'shop/coder#main';
+  const coder = stage.ear.conversation(at, { host: 'codex', carrier: 'hook' });
+  await coder.seen();
+  await stage.ear.queue(at, { id: 'w1', message: 'x' });
+  await stage.ear.withdraw('shop/coder', { id: 'w1' }, { by: 'Mira', reason: 'it is over”. The agent has read it' });
+  for (const id of ['s1', 's2']) await stage.ear.queue(at, { id, key, supersede: true, message: id });
+  const page = await stage.page();
+  const story = async (id: string): Promise<string> => {
+    await visit(page, `${stage.url}/#/agents/shop/coder/main?why=${id}`);
+    await page.locator('.story ol.steps li').first().waitFor();
+    return page.locator('.story').innerText();
+  };
+  const newer = `s2 is newer with key “${key}”`;
+  expect(await story('s1')).toContain(`supersede: ${newer}`);
+  await (await coder.offer({ at: 'tool_result' }))?.confirm();
+  // The step and the sentence about the end name the newer state.
+  await expect.poll(async () => (await story('s1')).split(newer).length).toBe(3);
+  const withdrawn = await story('w1');
+  expect(withdrawn).toContain('withdrawn by Mira: “it is over". The agent has read it”');
+  expect(withdrawn.replaceAll(/“[^”]*”/gu, '')).not.toContain('has read');
+});
+
 verifies('console:text', 'a message of 800,000 characters and 300 waiting notifications do not block the page', async () => {
   await using stage = await Stage.open(browser, { toml: '[coalesce]\nwindow = "0s"\n' });
   await stage.ear.queue('shop/coder#main', { kind: 'big.one', message: `rows[200000]{a}:\n${'  x\n'.repeat(200_000)}` });

@@ -49,7 +49,7 @@ describe('notifications', () => {
     await browser.queue({ to: 'shop/coder', id: 'n1', message: 'CI failed' });
     await browser.withdraw('n1', { log: 'shop/coder', reason: 'by hand' });
     const { items } = await browser.why('n1');
-    expect(items[0]?.steps.at(-1)).toMatchObject({ what: 'withdrawn', detail: 'Mira in the console: by hand' });
+    expect(items[0]?.steps.at(-1)).toMatchObject({ what: 'withdrawn', detail: 'Mira in the console: “by hand”' });
     const { id: again } = await browser.requeue('n1', { log: 'shop/coder' });
     const [item] = (await stage.inbox.why(again))?.items ?? [];
     expect(item?.item.notification.origin).toMatchObject({ cause: 'requeued by Mira' });

@@ -23,6 +23,7 @@ import { usedTellAgent, kindRead, tellerOf } from './teller.ts';
 import { AFTER_A_TOOL, hasOneOf, isDueAt, isScheduled } from './moments.ts';
 import { isRepeated, lineName, type Decision, type Grouped, type Line, type Plan, type Rest, type Said } from './plan.ts';
 import type { Policy } from './policy.ts';
+import { named } from './verdict/quoted.ts';
 import type { ContactPoint } from './records.ts';
 import { estimateTokens } from './tokens.ts';
 import { LISTED_EVENTS, listsNothing } from './unlisted.ts';
@@ -155,7 +156,7 @@ export function notDueBecause(item: Item, point: ContactPoint, policy: Policy, f
     if ('afterTool' in deliver) {
       if (AFTER_A_TOOL.includes(point) && facts.tools?.includes(deliver.afterTool)) return undefined;
       if (!hasOneOf(facts.points, AFTER_A_TOOL) || waitedMs(item, { now, sighted }) >= policy.maxDeferMs) return undefined;
-      return `waits for the tool ${deliver.afterTool}`;
+      return `waits for the tool ${named(deliver.afterTool)}`;
     }
     const since = facts.turnsSince[item.id] ?? 0;
     if (since >= deliver.afterTurns || !hasOneOf(facts.points, ['turn_start'])) return undefined;

@@ -3,6 +3,7 @@ import { formatKind, type Notification } from '../../core/notification.ts';
 import type { Decision } from '../../core/plan.ts';
 import { curesOf, type Cure } from '../../core/verdict/cures.ts';
 import type { Verdict } from '../../core/verdict/kinds.ts';
+import { sayReason } from '../../core/verdict/reason.ts';
 import { cureCommand, sayVerdict, type TimeWords } from '../../core/verdict/words.ts';
 import { formatDuration } from '../../config/index.ts';
 import type { Why } from '../../inbox/index.ts';
@@ -11,7 +12,7 @@ import type { CommandLine } from '../command-line.ts';
 import { logsWith, scopeIn, SERVER_OPTION, readInbox, type GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
 import { addressName, barred, senderOf, sentence, UNNAMED } from '../foreign.ts';
-import { clock, columns, level, nameOf, paint, plain, print, printJson } from '../terminal.ts';
+import { clock, columns, level, nameOf, paint, print, printJson } from '../terminal.ts';
 
 export function why(command: CommandLine): void {
   command
@@ -144,7 +145,7 @@ function expiry(ms: number): string {
 }
 
 function saying(decision: Exclude<Decision, { kind: 'take' }>): string {
-  const why = plain(decision.reason, 300);
+  const why = sentence(decision.kind === 'close' ? sayReason(decision.outcome, decision.reason) : decision.reason, 300);
   switch (decision.kind) {
     case 'keep':
       return `keeps waiting (${decision.step}: ${why})`;

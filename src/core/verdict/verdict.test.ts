@@ -495,7 +495,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'left out',
     { item: closed('left_out'), closed: { at: NOW, by: 'provider', reason: 'the provider refused it (400)' } },
     'left_out',
-    'Left out at t0: the provider refused it (400). The model can no longer read the notification.',
+    'Left out at t0: “the provider refused it (400)”. The model can no longer read the notification.',
     ['earpiece requeue n1'],
   ],
   [

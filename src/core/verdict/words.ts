@@ -6,6 +6,7 @@ import type { Cure } from './cures.ts';
 import type { Absence, Rides, RodeOn } from './facts.ts';
 import type { Verdict } from './kinds.ts';
 import { named, quoted } from './quoted.ts';
+import { sayReason } from './reason.ts';
 
 /** Formats times for the reader. All times are epoch ms. */
 export type TimeWords = {
@@ -130,7 +131,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
     }
     case 'superseded':
       return verdict.by === null
-        ? `Superseded: ${verdict.reason}.`
+        ? `Superseded: ${sayReason('superseded', verdict.reason)}.`
         : `Superseded: ${named(verdict.by)} is newer and ${verdict.over ? 'replaced' : 'replaces'} the notification.`;
     case 'expired':
       if (verdict.forProject) return `Expired at ${clock(verdict.at)}. ${NOT_FOR_NEW}`;
@@ -146,16 +147,16 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       const seen = verdict.maybeSeen
         ? 'The notification had been sent before: the agent may have seen it.'
         : 'The agent did not get the notification.';
-      return `Withdrawn by ${byWhom(verdict.by)} at ${clock(verdict.at)}: ${quoted(verdict.reason)}. ${verdict.forProject ? NOT_FOR_NEW : seen}`;
+      return `Withdrawn by ${byWhom(verdict.by)} at ${clock(verdict.at)}: ${sayReason('withdrawn', verdict.reason)}. ${verdict.forProject ? NOT_FOR_NEW : seen}`;
     }
     case 'known':
       return verdict.about === null
-        ? `Not needed: ${verdict.reason}.`
+        ? `Not needed: ${sayReason('known', verdict.reason)}.`
         : `Not needed: the agent already ${verdict.over ? 'knew' : 'knows'} ${named(verdict.about)}.`;
     case 'dropped':
       return `Dropped at ${clock(verdict.at)}: ${verdict.reason}.`;
     case 'left_out':
-      return `Left out at ${clock(verdict.at)}: ${verdict.reason}. The model can no longer read the notification.`;
+      return `Left out at ${clock(verdict.at)}: ${sayReason('left_out', verdict.reason)}. The model can no longer read the notification.`;
     case 'folded':
       return verdict.into === null
         ? 'Added to the count of another notification with the same key.'

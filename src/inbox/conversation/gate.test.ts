@@ -854,7 +854,7 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       await call();
       expect(await inbox.withdraw(LOG, what, { by: 'Ann', reason: 'no' })).toEqual([{ id, result: 'gate_lowered' }]);
       expect(await talk().gate()).toEqual([]);
-      expect((await steps(id)).at(-1)).toBe('gate lowered: Ann: no');
+      expect((await steps(id)).at(-1)).toBe('gate lowered: Ann: “no”');
       expect(await inbox.withdraw(LOG, { id }, { by: 'Ann', reason: 'no' })).toEqual([{ id, result: 'too_late' }]);
     }
   });

@@ -6,9 +6,12 @@ import type { NotificationId } from '../../core/notification.ts';
 import type { Decision } from '../../core/plan.ts';
 import { isByAgent, isType, type Draft, type Stored, type SucceededRecord } from '../../core/records.ts';
 import type { Verdict } from '../../core/verdict/kinds.ts';
+import { named, quoted } from '../../core/verdict/quoted.ts';
+import { sayReason } from '../../core/verdict/reason.ts';
 import { verdictOf } from '../../core/verdict/verdict.ts';
 import { byWhom, markedBy } from '../../core/verdict/words.ts';
 import type { Logs } from '../context.ts';
+import { EXPIRY } from '../housekeeping/sweep.ts';
 import { outlooksOf } from './outlook.ts';
 import { receiptOf, wasSentIn } from './receipts.ts';
 import { factsOf, type Reader } from './verdict-facts.ts';
@@ -115,29 +118,30 @@ function detailOf(
   { log, sentBefore }: { readonly log: LogKey; readonly sentBefore: boolean },
 ): string | undefined {
   if (isType(body, 'system_notification_folded'))
-    return body.id === item.id ? `counted into ${body.into}` : `${body.id}; ${item.count} notifications in all`;
+    return body.id === item.id ? `counted into ${named(body.into)}` : `${named(body.id)}; ${item.count} notifications in all`;
   if (isType(body, 'carrier_offered'))
-    return `${body.at_point}${body.on === undefined ? '' : ` of ${body.on}`}, carrier ${body.carrier}, process ${body.owner.pid}${body.view.repeated && sentBefore ? ', repeated' : ''}`;
-  if (isType(body, 'carrier_confirmed')) return `carrier ${body.carrier}`;
-  if (isType(body, 'carrier_released')) return `${body.reason}, carrier ${body.carrier}`;
-  if (isType(body, 'tool_call_response')) return `in the result of ${body.id}`;
+    return `${body.at_point}${body.on === undefined ? '' : ` of ${named(body.on)}`}, carrier ${named(body.carrier)}, process ${body.owner.pid}${body.view.repeated && sentBefore ? ', repeated' : ''}`;
+  if (isType(body, 'carrier_confirmed')) return `carrier ${named(body.carrier)}`;
+  if (isType(body, 'carrier_released')) return `${body.reason}, carrier ${named(body.carrier)}`;
+  if (isType(body, 'tool_call_response')) return `in the result of ${named(body.id)}`;
   if (isType(body, 'chat_request')) return `in a ${body.source ?? 'user'} message`;
-  if (isType(body, 'notification_closed')) return `${byWhom(body.by)}: ${body.reason}`;
+  if (isType(body, 'notification_closed')) return `${byWhom(body.by)}: ${sayReason(body.outcome, body.reason)}`;
   if (isType(body, 'carrier_redacted'))
-    return `the provider refused the request ${body.refusals ?? 1} times with the notification, and accepted the request without the notification: ${body.reason}`;
+    return `the provider refused the request ${body.refusals ?? 1} times with the notification, and accepted the request without the notification: ${sayReason('left_out', body.reason)}`;
   if (isType(body, 'notification_observed')) return body.evidence;
   if (isType(body, 'notification_read')) {
     const by = isByAgent(body) ? body.by : markedBy(body.by);
     return body.holds ? `${by}; the pause holds` : by;
   }
   if (isType(body, 'gate_refused')) {
-    const on = body.made ? `${body.on}: the call was made, and the agent got the interrupt afterwards` : body.on;
+    const tool = named(body.on);
+    const on = body.made ? `${tool}: the call was made, and the agent got the interrupt afterwards` : tool;
     return body.times === undefined ? on : `${on}, ${body.times} times`;
   }
-  if (isType(body, 'gate_lifted')) return `${byWhom(body.by)}: ${body.reason}`;
-  if (isType(body, 'conversation_forked')) return `${item.audience} began as ${body.from}`;
+  if (isType(body, 'gate_lifted')) return `${byWhom(body.by)}: ${body.by === EXPIRY ? body.reason : quoted(body.reason)}`;
+  if (isType(body, 'conversation_forked')) return `${named(item.audience)} began as ${named(body.from)}`;
   if (isType(body, 'conversation_succeeded'))
-    return `from ${log}#${body.from} to ${log}#${body.conversation ?? item.audience}: ${OVER[body.why]}`;
-  if (isType(body, 'notification_extended')) return `#${body.conversation ?? item.audience}: ${body.reason}`;
+    return `from ${named(`${log}#${body.from}`)} to ${named(`${log}#${body.conversation ?? item.audience}`)}: ${OVER[body.why]}`;
+  if (isType(body, 'notification_extended')) return `${named(`#${body.conversation ?? item.audience}`)}: ${body.reason}`;
   return undefined;
 }

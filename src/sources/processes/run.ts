@@ -154,11 +154,20 @@ async function behindTerminal(options: RunOptions, { spawn: spawnPty }: typeof N
   // restores every setting of the terminal.
   spawnSync('stty', ['-opost'], { stdio: ['inherit', 'ignore', 'ignore'] });
   stdout.on('resize', resize);
+  // After this process has lost its terminal, the command may still write, and its output is still read for the report. The
+  // streams then keep the listeners, because they can report another error later.
+  let isLost = false;
+  const lost = (): void => {
+    isLost = true;
+    if (isOpen) pty.resume();
+  };
+  stdin.on('error', lost);
+  stdout.on('error', lost);
   const reading = pty.onData((data) => {
     // With `encoding: null`, the data are buffers, although the declared type is `string`.
     const chunk = data as unknown as Buffer;
     options.wrote('stdout', chunk);
-    if (options.stdout.write(chunk)) return;
+    if (isLost || options.stdout.write(chunk)) return;
     pty.pause();
     options.stdout.once('drain', () => pty.resume());
   });
@@ -180,6 +189,10 @@ async function behindTerminal(options: RunOptions, { spawn: spawnPty }: typeof N
   stdout.off('resize', resize);
   stdin.off('data', typed).setRawMode(false).pause();
   ending?.release();
+  if (!isLost) {
+    stdin.off('error', lost);
+    stdout.off('error', lost);
+  }
   return outcomeOf({ code: ended.signal ? null : ended.exitCode, signal: nameOfSignal(ended.signal) }, timer.over());
 }
 

@@ -101,7 +101,7 @@ describe('at its start', () => {
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_496,
+        kb: 1_500,
         packages: [
           'commander',
           'hono',

@@ -136,7 +136,7 @@ verifies(
     await page.goto(conversation(stage, 'shop/coder'));
     await page.getByRole('button', { name: 'Why mcp.disconnected' }).click();
     const why = page.getByRole('complementary', { name: 'Why' });
-    await why.getByText('withdrawn by mcp: the server is back').waitFor();
+    await why.getByText('withdrawn by mcp: “the server is back”').waitFor();
     await page.getByRole('button', { name: 'Why deploy.later' }).click();
     await why.getByText('The next carrier of #main would not contain this notification, which stays open. moment:').waitFor();
     expect(await why.innerText()).toContain('Nothing was sent yet: no carrier has taken this notification.');

@@ -13,7 +13,7 @@ describe('withdraw', () => {
     expect(await shell.says(['withdraw', 'early', '--reason', 'a mistake'])).toBe(
       'early  withdrawn: no agent has read this notification (shop/coder)\n',
     );
-    expect((await ear.why('early'))?.items[0]?.steps.at(-1)?.detail).toMatch(/: a mistake$/);
+    expect((await ear.why('early'))?.items[0]?.steps.at(-1)?.detail).toMatch(/: “a mistake”$/);
 
     await ear.queue('shop/coder', { id: 'offered', message: 'x' });
     await mine.offer({ at: 'tool_result' });

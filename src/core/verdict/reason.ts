@@ -3,8 +3,8 @@ import { filterIn } from '../filter.ts';
 import { named, quoted } from './quoted.ts';
 
 /**
- * Returns why a notification has ended, or would end. Quotes every text that a producer, a person, a provider or a client chose: a
- * whole reason of a withdrawal, and the names in the reasons of Earpiece.
+ * Returns why a notification has ended, or would end. Quotes every text that others chose: the whole reason of a withdrawal,
+ * and the names in the reasons of Earpiece.
  */
 export function sayReason(outcome: string, reason: string): string {
   switch (outcome) {

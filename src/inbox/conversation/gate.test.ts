@@ -235,6 +235,21 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       },
     );
 
+    it.each([
+      ['the process that offered the newer state has died', () => void dead.add(OTHER.pid)],
+      ['the lease of the newer state has ended', () => void (now += DEFAULT_POLICY.leaseMs)],
+    ])('goes up again as soon as %s', async (_, ends) => {
+      proves('gate:superseded');
+      await inbox.queue('shop/coder', down);
+      await inbox.queue('shop/coder', { ...state, id: 'half', message: 'prod is half up', deliver: 'after_tool' });
+      await talk(openInbox(OTHER)).offer({ at: 'tool_result' });
+      expect(await gates()).toEqual([]);
+      expect(await call()).toBeUndefined();
+      ends();
+      expect(await gates()).toEqual(['down']);
+      expect(await call()).toContain('PROD DOWN');
+    });
+
     it('falls with the confirmation of the newer state, and the older interrupt is never delivered', async () => {
       proves('gate:superseded', 'plan:supersede');
       await inbox.queue('shop/coder', down);

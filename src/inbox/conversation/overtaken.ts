@@ -9,6 +9,7 @@ import type { Store } from '../../core/ports.ts';
 import { isType, type ContactPoint, type Stored } from '../../core/records.ts';
 import type { Context } from '../context.ts';
 import type { Recipient } from './recipient.ts';
+import { staleBecause } from './stale.ts';
 
 /** The number of records per read. */
 const PAGE = 1_000;
@@ -54,16 +55,20 @@ export async function replacedSince(store: Store, log: LogKey, items: readonly I
  * superseded. `reader` returns the conversation whose plan decides about the interrupt.
  */
 export async function supersededOf(
-  { store }: Context,
+  context: Context,
   log: LogKey,
   gates: readonly Item[],
   { reader, facts, policy, now }: Deciding,
 ): Promise<ReadonlySet<Item>> {
+  const { store } = context;
   const open = gates.filter((item) => item.state === 'open' && stateKeyOf(item.notification) !== undefined);
   if (open.length === 0) return new Set();
   const keys = [...new Set(open.flatMap(({ notification: { key } }) => key ?? []))];
   const waiting = await Promise.all(keys.map((key) => store.items(log, { kind: 'key', key })));
-  const found = [...waiting.flat(), ...(await newerStates(store, log, open, SEARCHED_FOR_GATE))];
+  // The next carrier releases a stale offer, so its items count as open.
+  const found = [...waiting.flat(), ...(await newerStates(store, log, open, SEARCHED_FOR_GATE))].map((item) =>
+    staleBecause(context, item) === undefined ? item : { ...item, state: 'open' as const },
+  );
   const due = await facts(found.filter(({ state }) => state === 'open'));
   const newer = found.filter((item) => isNews(item, { at: 'forced', facts: due, policy, now }));
   const superseded = new Set<Item>();

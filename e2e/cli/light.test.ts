@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_064, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 913, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 933, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_067, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 916, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 936, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_500,
+        kb: 1_502,
         packages: [
           'commander',
           'hono',

@@ -121,7 +121,7 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
     const told = facts.overtaken?.[item.id];
     const newer = last !== undefined && last.seq > item.seq ? last.id : told;
     if (newer !== undefined && !atOnce && told === undefined) newerOf.set(item.id, newer);
-    return newer === undefined || close(item, 'supersede', 'superseded', `${newer} is newer with key ${item.notification.key}`);
+    return newer === undefined || close(item, 'supersede', 'superseded', newerText(newer, item));
   });
 
   const due = current.filter((item) => {
@@ -166,6 +166,10 @@ export function notDueBecause(item: Item, point: ContactPoint, policy: Policy, f
   if (waitedMs(item, { now, sighted }) >= policy.maxDeferMs) return undefined;
   return `waits for ${deliver}`;
 }
+
+/** Returns the reason for the end of an older state. */
+export const newerText = (newer: NotificationId, { notification }: Item): string =>
+  `${newer} is newer with key ${notification.key}`;
 
 /**
  * Formats a time. A log may contain times that no `Date` can express. An item with such a time must not block the other items.

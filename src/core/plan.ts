@@ -101,6 +101,6 @@ export type Plan = {
   readonly lines: readonly Line[];
   readonly rest?: Rest;
   readonly decisions: readonly Decision[];
-  /** The newer state of each older state that closes only when the carrier shows or counts the newer state. */
+  /** The newer state of each older state that closes only with the delivery of the newer state. */
   readonly newer: ReadonlyMap<NotificationId, NotificationId>;
 };

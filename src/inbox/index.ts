@@ -9,6 +9,7 @@ export type { Offer } from './conversation/lease.ts';
 export { mayStillSend } from './conversation/may-still-send.ts';
 export type { Pulled } from './conversation/pull.ts';
 export type { PulledNotification } from './conversation/pulled.ts';
+export { appendDelivery } from './conversation/older-states.ts';
 export { replacedSince } from './conversation/overtaken.ts';
 export { isSignal, type ConversationOptions } from './conversation/recipient.ts';
 export { rendererOf } from './conversation/views.ts';

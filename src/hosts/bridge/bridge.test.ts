@@ -285,6 +285,22 @@ describe('the bridge of a plugin', () => {
     await dying.close();
   });
 
+  it('closes the older state of a delivery that the transcript proves', async () => {
+    const state = { key: 'ci', supersede: true };
+    await queue({ id: 'red', ...state });
+    await queue({ id: 'green', ...state });
+    const dying = open(pi, openInbox(2));
+    const own = bridge;
+    bridge = dying;
+    const first = await ask({ kind: 'prompt' });
+    dead.add(2);
+    bridge = own;
+    bridge.receive({ do: 'seen', carrier: first.carrier ?? '', evidence: 'pi session entry 1', session: 's1', folder: FOLDER });
+    expect(await ask({ kind: 'prompt' })).toMatchObject({ kind: 'nothing' });
+    expect(await receipts('red')).toEqual(['queued', 'superseded']);
+    await dying.close();
+  });
+
   it('keeps the sessions of one process separate, and binds the process to the working session', async () => {
     await bridge.close();
     bridge = open(opencode);

@@ -5,7 +5,7 @@
 import { defined } from '../../core/defined.ts';
 import { holderOf } from '../../core/items.ts';
 import type { CarrierId, Owner } from '../../core/records.ts';
-import { nextHead } from '../../inbox/index.ts';
+import { appendDelivery, nextHead } from '../../inbox/index.ts';
 import { attend, conversationOf, type Place } from '../attend.ts';
 import type { Host } from '../host.ts';
 import type { Attended, Caller, Moment } from '../moment.ts';
@@ -215,10 +215,11 @@ export class Bridge {
 
   /** Confirms a delivery that the transcript proves. The offering process may have died before it wrote the receipt. */
   async #seen(session: Session, carrier: CarrierId, evidence: string): Promise<void> {
-    const { inbox, log, id } = session.conversation;
-    const items = await inbox.store.items(log, { kind: 'carrier', carrier });
-    if (items.some(({ state }) => state === 'offered'))
-      await inbox.store.append(log, [{ type: 'carrier_confirmed', conversation: id, carrier }]);
+    const { conversation } = session;
+    const { inbox, log, id } = conversation;
+    const newer = (await inbox.store.items(log, { kind: 'carrier', carrier })).filter(({ state }) => state === 'offered');
+    const drafts = [{ type: 'carrier_confirmed', conversation: id, carrier }] as const;
+    if (newer.length > 0) await appendDelivery(inbox.store, { log, id, contact: conversation }, { drafts, newer });
     await this.#observed(session, carrier, evidence);
   }
 

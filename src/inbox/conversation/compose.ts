@@ -9,7 +9,7 @@ import type { Decision, Plan } from '../../core/plan.ts';
 import type { ClosedRecord, SentView } from '../../core/records.ts';
 import type { Claim } from './claim.ts';
 import { factsFor, type CarryOptions } from './facts.ts';
-import { isReplaced } from './overtaken.ts';
+import { newestOf, type Overtaken } from './overtaken.ts';
 import type { Parts } from './parts.ts';
 import { formatOf, isSignal, policyOf } from './recipient.ts';
 import { releaseStale } from './stale.ts';
@@ -31,28 +31,14 @@ export type Composed = {
 };
 
 /**
- * A closing that the plan decides. `newer`: the newer state, if the older states close only when a carrier shows or counts the
- * newer state. `gates`: true if the older states are interrupts.
+ * A closing that the plan decides. `newer`: the newer state, if the older states close only with the delivery of the newer state
+ * (see `olderClosings`). `gates`: true if the older states are interrupts.
  */
 export type Closing = { readonly record: ClosedRecord; readonly newer?: NotificationId; readonly gates: boolean };
 
-/**
- * Selects the closings of a carrier that shows or counts these notifications. `onConfirm`: interrupts whose gate must not fall
- * before the carrier is confirmed. If the confirmation cannot close these interrupts, the next plan closes them (see
- * `overtaken`).
- */
-export function closingsWith(
-  closings: readonly Closing[],
-  told: Iterable<NotificationId>,
-): { readonly atOnce: readonly ClosedRecord[]; readonly onConfirm: readonly Closing[] } {
-  const ids = new Set(told);
-  const written = closings.filter(({ newer }) => newer === undefined || ids.has(newer));
-  const waits = ({ newer, gates }: Closing): boolean => newer !== undefined && gates;
-  return {
-    atOnce: written.filter((closing) => !waits(closing)).map(({ record }) => record),
-    onConfirm: written.filter(waits),
-  };
-}
+/** Selects the closings that wait for no carrier. */
+export const closedAtOnce = (closings: readonly Closing[]): readonly ClosedRecord[] =>
+  closings.flatMap(({ record, newer }) => (newer === undefined ? [record] : []));
 
 export type Composing = CarryOptions & {
   /** Whether another program owns the transcript. */
@@ -84,14 +70,14 @@ export async function compose(
   { recipient, contact, frames }: Parts,
   { leased, decidesOnly = false, dry = false, claim, onDemand, counted = [], ...options }: Composing,
 ): Promise<Composed> {
-  const open = await openItems({ recipient, contact }, { claim, dry });
+  const { open, overtaken } = await openItems({ recipient, contact }, { claim, dry });
   const items = counted.length === 0 ? open : asOpen(open, counted);
   if (items.length === 0) return NOTHING;
 
   const { id } = recipient;
   const policy = policyOf(recipient);
   const now = recipient.context.store.now();
-  const facts = { ...(await factsFor({ recipient, contact }, items, { ...options, dry })), ...defined({ onDemand }) };
+  const facts = { ...(await factsFor({ recipient, contact }, items, { ...options, dry, overtaken })), ...defined({ onDemand }) };
   const format = formatOf(recipient);
   // In another program's transcript, a signal view takes no notifications: it only says that notifications wait, and the model
   // pulls them.
@@ -112,27 +98,27 @@ export async function compose(
 
 /**
  * Returns the open notifications that this conversation may take, after the release of leases that have ended or whose owner is
- * dead. An older state waits while another carrier holds a newer state, because that carrier may be released. With `dry`, such an
- * older state is returned, so that the plan predicts its end.
+ * dead. An older state waits while another carrier holds a newer state, because that carrier may be released. With `dry`, the older
+ * state is returned, and `overtaken` predicts its end.
  */
 export async function openItems(
   { recipient, contact }: Pick<Parts, 'recipient' | 'contact'>,
   { claim, dry }: { readonly claim?: Claim | undefined; readonly dry: boolean },
-): Promise<readonly Item[]> {
+): Promise<{ readonly open: readonly Item[]; readonly overtaken?: Overtaken }> {
   const { context, log, id } = recipient;
   const { store } = context;
   if (context.unwritten) await context.written();
   let all = await store.items(log, { kind: 'open', conversation: id });
-  if (all.length === 0) return [];
+  if (all.length === 0) return { open: [] };
   if (await releaseStale(context, log, all)) all = await store.items(log, { kind: 'open', conversation: id });
   const open = await contact.mine(claim?.openOf(all) ?? all.filter((item) => item.state === 'open'));
   const mine = new Set(open.map(itemKey));
   const offered = all.filter(
     (item) => item.state === 'offered' && item.notification.supersede === true && !mine.has(itemKey(item)),
   );
-  if (dry || offered.length === 0) return open;
-  const reader = { id, purpose: await contact.purpose() };
-  return open.filter((item) => !isReplaced(item, offered, reader));
+  if (offered.length === 0) return { open };
+  const overtaken = newestOf(open, offered, { id, purpose: await contact.purpose() });
+  return dry ? { open, overtaken } : { open: open.filter((item) => overtaken[item.id] === undefined) };
 }
 
 /** Adds the items that were only counted in a summary to the open items, in the order of their records. */

@@ -17,6 +17,7 @@ import type { Presence, PresenceUpdate } from '../../core/ports.ts';
 import {
   recorded,
   type ChatRequestRecord,
+  type ClosedRecord,
   type ContactPoint,
   type Draft,
   type SentView,
@@ -26,13 +27,14 @@ import {
 import { signalText, gatedText } from '../../core/views/signal.ts';
 import type { Logs } from '../context.ts';
 import { Claim } from './claim.ts';
-import { closingsWith, compose, type Composed, type Composing } from './compose.ts';
+import { closedAtOnce, compose, type Composed, type Composing } from './compose.ts';
 import { Contact } from './contact.ts';
 import type { CarryOptions } from './facts.ts';
 import { foresee, type Carrier, type Foreseen } from './foresee.ts';
 import { Frames } from './frames.ts';
 import { Gate, type CallResult, type Refusal, type RefusedCall } from './gate.ts';
 import { carryingLesseeOf, leaseOf, offerOf, type Offer } from './lease.ts';
+import { olderClosings } from './older-states.ts';
 import type { Parts } from './parts.ts';
 import { pull, type Pulled, type PullOptions } from './pull.ts';
 import { formatOf, policyOf, pullName, toolName, type ConversationOptions, type Recipient } from './recipient.ts';
@@ -148,13 +150,8 @@ export class Conversation {
     for (let tries = 0; ; tries++) {
       const made = tries < TRIES ? await this.#compose({ ...options, leased: false, claim }) : undefined;
       const loaded = made?.view === undefined ? own : own.with(at, { ...carrier, ...loadOf(made, made.view) });
-      const { atOnce, onConfirm } = closingsWith(made?.closings ?? [], [...(made?.ids ?? []), ...(made?.summarizes ?? [])]);
-      const appended = await this.inbox.store.append(this.log, [
-        ...claim.releases(),
-        ...atOnce,
-        ...onConfirm.map(({ record }) => record),
-        ...loaded,
-      ]);
+      const closings = made === undefined ? [] : [...closedAtOnce(made.closings), ...(await this.#olderThan(made))];
+      const appended = await this.inbox.store.append(this.log, [...claim.releases(), ...closings, ...loaded]);
       if (appended.kind !== 'appended') {
         await claim.after(appended, made?.items ?? []);
         continue;
@@ -190,16 +187,12 @@ export class Conversation {
     const size = (text: string): number => (inBytes ? Buffer.byteLength(text) : text.length);
     const claim = new Claim(this.#recipient, at);
     for (let tries = 0; tries < TRIES; tries++) {
-      const { items, view, ids, summarizes, counts, closings, explains } = await this.#compose({
-        ...options,
-        leased: true,
-        claim,
-      });
+      const made = await this.#compose({ ...options, leased: true, claim });
+      const { items, view, ids, summarizes, counts, closings, explains } = made;
       const fits = view !== undefined && size(view.text) <= maxChars;
       if (fits) fault('offer.planned');
       const record = fits ? leaseOf(lessee, { at, on, view, ids, summarizes, counts, facts }) : undefined;
-      const { atOnce, onConfirm } = closingsWith(closings, fits ? [...ids, ...summarizes] : []);
-      const drafts = [...claim.releases(), ...atOnce, ...(record === undefined ? [] : [record])];
+      const drafts = [...claim.releases(), ...closedAtOnce(closings), ...(record === undefined ? [] : [record])];
       if (drafts.length === 0) return undefined;
       const appended = await this.inbox.store.append(this.log, drafts);
       if (appended.kind !== 'appended') {
@@ -208,12 +201,7 @@ export class Conversation {
       }
       if (record === undefined) return undefined;
       fault('offer.appended');
-      const shown = new Set([...ids, ...summarizes]);
-      return offerOf(lessee, record, {
-        items: items.filter((item) => shown.has(item.id)),
-        closes: onConfirm,
-        confirmed: () => this.#contact.carried(explains),
-      });
+      return offerOf(lessee, record, { items: takenOf(made), contact: this.#contact, explains });
     }
     await claim.drop();
     return undefined;
@@ -226,7 +214,7 @@ export class Conversation {
     const waiting = items.some((item) =>
       decisions.some((d) => d.id === item.id && d.kind !== 'close' && d.step !== 'moment' && d.step !== 'relevance'),
     );
-    const { atOnce } = closingsWith(closings, []);
+    const atOnce = closedAtOnce(closings);
     if (atOnce.length > 0) await this.inbox.store.append(this.log, atOnce);
     const format = formatOf(this.#recipient) === 'signal_ja' ? 'signal_ja' : 'signal_en';
     const pulls = pullName(this.#recipient) || undefined;
@@ -295,9 +283,19 @@ export class Conversation {
     await this.answered(at);
   }
 
+  #olderThan(made: Composed): Promise<readonly ClosedRecord[]> {
+    return olderClosings(this.inbox.store, { log: this.log, id: this.id, contact: this.#contact }, takenOf(made));
+  }
+
   #compose(composing: Composing): Promise<Composed> {
     return compose(this.#parts, composing);
   }
+}
+
+/** Returns the items that the carrier shows or counts. */
+function takenOf({ items, ids, summarizes }: Composed): readonly Item[] {
+  const taken = new Set([...ids, ...summarizes]);
+  return items.filter(({ id }) => taken.has(id));
 }
 
 /** Returns the fields of a carrier's record that list its notifications. */

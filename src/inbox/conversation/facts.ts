@@ -6,7 +6,7 @@ import { NO_FACTS, type Facts } from '../../core/make-plan.ts';
 import type { ContactPoint } from '../../core/records.ts';
 import { mutesOf } from '../producing/mutes.ts';
 import { transcriptOf } from './fork.ts';
-import { overtaken } from './overtaken.ts';
+import { overtaken, type Overtaken } from './overtaken.ts';
 import type { Parts } from './parts.ts';
 import { policyOf, type Recipient } from './recipient.ts';
 import { sightings } from './sightings.ts';
@@ -19,16 +19,22 @@ export type CarryOptions = {
   readonly tools?: readonly string[];
 };
 
-/** Gathers the facts. With `dry`, the times of first sightings are not stored (see `sightings`). */
+/** Gathers the facts. With `dry`, nothing is written. `overtaken`: older states whose newer state another carrier holds. */
 export async function factsFor(
   { recipient, contact }: Pick<Parts, 'recipient' | 'contact'>,
   items: readonly Item[],
-  { known = {}, tools, dry }: CarryOptions & { readonly dry: boolean },
+  {
+    known = {},
+    tools,
+    dry,
+    overtaken: held,
+  }: CarryOptions & { readonly dry: boolean; readonly overtaken?: Overtaken | undefined },
 ): Promise<Facts> {
+  const found = await overtaken(recipient, items, (some) => contact.mine(some));
   return {
     ...(await dueFacts(recipient, items, dry)),
     known,
-    ...(await overtaken(recipient, items, (some) => contact.mine(some))),
+    ...(held === undefined && found === undefined ? {} : { overtaken: { ...held, ...found } }),
     ...defined({ tools }),
   };
 }

@@ -27,13 +27,12 @@ export async function foresee(
   carriers: readonly Carrier[],
   more: readonly Item[] = [],
 ): Promise<readonly Foreseen[]> {
-  const items = [...(await openItems({ recipient, contact }, { dry: true })), ...(await contact.mine(more))].toSorted(
-    (a, b) => a.seq - b.seq,
-  );
+  const { open, overtaken } = await openItems({ recipient, contact }, { dry: true });
+  const items = [...open, ...(await contact.mine(more))].toSorted((a, b) => a.seq - b.seq);
   if (items.length === 0) return [];
   const policy = policyOf(recipient);
   const now = recipient.context.store.now();
-  const facts = await factsFor({ recipient, contact }, items, { at: 'tool_result', dry: true });
+  const facts = await factsFor({ recipient, contact }, items, { at: 'tool_result', dry: true, overtaken });
   const said = new Map<string, Said>();
   // Templates are rendered except in two cases: the template of a notification in `more` is unknown, and a signal view shows no
   // texts.

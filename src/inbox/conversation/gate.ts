@@ -206,15 +206,8 @@ export class Gate {
       drafts.push(...this.#refused(gate, past, { ...call, made, text: known === undefined ? text : undefined }));
       if (drafts.length > 0 && (await context.store.append(log, drafts)).kind !== 'appended') continue;
       if (lease) fault('offer.appended');
-      const explains = shown?.explains ?? false;
-      return {
-        text,
-        ids,
-        repeated: lease === undefined,
-        ...(lease
-          ? { offer: offerOf(lessee, lease, { items: gate, confirmed: () => this.#parts.contact.carried(explains) }) }
-          : {}),
-      };
+      const on = { items: gate, contact: this.#parts.contact, explains: shown?.explains ?? false };
+      return { text, ids, repeated: lease === undefined, ...(lease ? { offer: offerOf(lessee, lease, on) } : {}) };
     }
     const up = await this.up();
     if (up.length === 0) return undefined;

@@ -9,16 +9,10 @@ import { fault } from '../../core/faults.ts';
 import type { Item } from '../../core/items.ts';
 import type { Json } from '../../core/json.ts';
 import { stateKeyOf, type NotificationId } from '../../core/notification.ts';
-import type {
-  CarrierId,
-  ClosedRecord,
-  ContactPoint,
-  Draft,
-  OfferedRecord,
-  ReleasedRecord,
-  SentView,
-} from '../../core/records.ts';
+import type { CarrierId, ContactPoint, Draft, OfferedRecord, ReleasedRecord, SentView } from '../../core/records.ts';
 import type { Context } from '../context.ts';
+import type { Contact } from './contact.ts';
+import { appendDelivery } from './older-states.ts';
 import { policyOf, type Recipient } from './recipient.ts';
 
 export type Offer = {
@@ -87,17 +81,17 @@ export const leaseOf = (
 });
 
 /**
- * The additional effects of a confirmation. The items in `reads` are marked as read by `by`. With `takesWithheld`, the withheld
- * results are removed. `confirmed` is called last. `items`: the items that the text shows or counts.
+ * The additional effects of a confirmation. `items`: the items that the text shows or counts. Their older states close (see
+ * `appendDelivery`). The items in `reads` are marked as read by `by`. With `takesWithheld`, the withheld results are removed.
+ * `explains`: the text explains the mark.
  */
 export type OnConfirm = {
   readonly items: readonly Item[];
   readonly reads?: readonly Item[];
   readonly by?: string;
   readonly takesWithheld?: boolean;
-  /** The closings of older interrupts that the carrier's newer states replace. */
-  readonly closes?: readonly { readonly record: ClosedRecord; readonly newer?: NotificationId }[];
-  readonly confirmed: () => Promise<void>;
+  readonly contact: Contact;
+  readonly explains: boolean;
 };
 
 /**
@@ -124,20 +118,17 @@ export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on:
           : []),
         ...readRecords(on.reads ?? [], id, on.by ?? 'get_notifications'),
       ];
-      // A newer state that has ended since the offer, for example as withdrawn, does not close the older state.
-      const stands = (newer: NotificationId): boolean =>
-        (!record.ids.includes(newer) && record.summarizes?.includes(newer) !== true) ||
-        held.some((item) => item.id === newer && item.state === 'offered');
-      const closes = late
-        ? []
-        : (on.closes ?? []).flatMap((each) => (each.newer === undefined || stands(each.newer) ? [each.record] : []));
-      const appended = drafts.length + closes.length > 0 ? await context.store.append(log, [...drafts, ...closes]) : undefined;
-      // If an older interrupt has ended in another way since the offer, the append conflicts. Then only the confirmation is
-      // appended: the next plan closes the older interrupts that are still open.
-      if (appended?.kind === 'conflict' && drafts.length > 0) await context.store.append(log, drafts);
+      // A notification that has ended since the offer, for example withdrawn, closes no older state.
+      const isLeased = ({ id: each }: Item): boolean => record.ids.includes(each) || record.summarizes?.includes(each) === true;
+      const delivered = on.items.filter(
+        (item) => !isLeased(item) || held.some((each) => each.id === item.id && each.state !== 'closed'),
+      );
+      // A host may drop a refusal, and the context that a hook returns.
+      const mayReopen = record.through === 'hook' || record.at_point === 'forced';
+      await appendDelivery(context.store, { log, id, contact: on.contact, mayReopen }, { drafts, newer: delivered });
       if (on.takesWithheld) await context.store.withheld(log, id, { take: true });
       fault('confirm.after');
-      await on.confirmed();
+      await on.contact.carried(on.explains);
       return late ? 'late' : 'confirmed';
     },
     release: async (reason) => {

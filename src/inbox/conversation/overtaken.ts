@@ -28,17 +28,24 @@ export async function overtaken(
   { context, log, id }: Recipient,
   open: readonly Item[],
   mine: (items: readonly Item[]) => Promise<readonly Item[]>,
-): Promise<Pick<Facts, 'overtaken'>> {
-  // Only an item with more records than its queueing can be superseded in this way. `offers` lacks offers that were never sent,
-  // but `history` has their records. An interrupt may lack such records, because a refusal may show only the newer of two
-  // interrupts.
+): Promise<Overtaken | undefined> {
+  // An offer that was never sent does not count in `offers`, but its records are in the history. A refusal may show only the
+  // newer of two interrupts. The older interrupt then has no such record.
   const again = open.filter(({ history, notification }) => history.length > 1 || isInterrupt(notification));
   const newer = (await mine(await newerStates(context.store, log, again))).filter(isTaken);
-  const found = again.flatMap((item) => {
-    const by = newer.findLast((other) => replaces(other, item) && reaches(other, item, id));
+  return newer.length === 0 ? undefined : newestOf(open, newer, { id, purpose: undefined });
+}
+
+/** The id of the newer state of each older state. */
+export type Overtaken = Readonly<Record<string, NotificationId>>;
+
+/** Returns the newest state among `newer` that replaces each open item for this reader. */
+export function newestOf(open: readonly Item[], newer: readonly Item[], reader: Reader): Overtaken {
+  const found = open.flatMap((item) => {
+    const by = newer.findLast((other) => isReplaced(item, [other], reader));
     return by === undefined ? [] : [[item.id, by.id] as const];
   });
-  return found.length === 0 ? {} : { overtaken: Object.fromEntries(found) };
+  return Object.fromEntries(found);
 }
 
 /**

@@ -21,7 +21,7 @@ import type { Draft, OfferedRecord } from '../../core/records.ts';
 import { countedKeys, unlistedText } from '../../core/unlisted.ts';
 import { pointsToWhole } from '../../core/views/wording.ts';
 import { Claim } from './claim.ts';
-import { closingsWith, compose, type Composed } from './compose.ts';
+import { closedAtOnce, compose, type Composed } from './compose.ts';
 import { fitting, shortened, shownResults, type Fits } from './fitting.ts';
 import type { Gate } from './gate.ts';
 import { carryingLesseeOf, leaseOf, offerOf, statesOf, type Offer } from './lease.ts';
@@ -113,9 +113,11 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
       ...(shows.length > 0 ? { shows } : {}),
       clockAt: store.now(),
     };
-    const told = [...items, ...unread.filter(isOnlyCounted)].map((item) => item.id);
-    const { atOnce, onConfirm } = closingsWith(closings, told);
-    const drafts: Draft[] = [...claim.releases(), ...atOnce, ...(claims.length + shows.length > 0 ? [record] : [])];
+    const drafts: Draft[] = [
+      ...claim.releases(),
+      ...closedAtOnce(closings),
+      ...(claims.length + shows.length > 0 ? [record] : []),
+    ];
     const appended = drafts.length === 0 ? undefined : await store.append(log, drafts);
     if (appended !== undefined && appended.kind !== 'appended') {
       await claim.after(appended, planned);
@@ -138,8 +140,8 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT, fits
         reads: items.filter((item) => !item.read),
         by: readerOf(recipient),
         takesWithheld: withheld.length > 0,
-        closes: onConfirm,
-        confirmed: () => contact.carried(false),
+        contact,
+        explains: false,
       }),
     );
   }

@@ -3,7 +3,7 @@
  * order, but parallel calls can let their texts leave in another order.
  */
 import { join } from 'node:path';
-import { setTimeout as passing } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as passing } from 'node:timers/promises';
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -39,6 +39,7 @@ class Scene implements AsyncDisposable {
   #names: readonly string[] = [];
   #results = 0;
   #isHeld = false;
+  #outage = false;
   #gateway: Gateway | undefined;
   #version = 0;
 
@@ -80,7 +81,7 @@ class Scene implements AsyncDisposable {
       callTool: async (connection, call) => this.#leaving(await rider.callTool(connection, call)),
       silent: () => false,
       // The time of the gateway's own work does not count as an outage.
-      working: () => true,
+      working: () => !this.#outage,
     };
     this.#gateway = await startGateway({ front: { kind: 'http', port: 0 }, upstreams, rider: held, report: () => {} });
     await this.client.connect(new StreamableHTTPClientTransport(new URL(this.#gateway.url!)));
@@ -94,6 +95,19 @@ class Scene implements AsyncDisposable {
     this.#version += 1;
     const state = { message: `state ${this.#version}`, key: 'deploy', supersede: true };
     await this.inbox.queue('shop/coder#main', { ...state, ...more });
+  }
+
+  /** The store writes no refusal until `end`. */
+  loseRefusals(): { end: () => void } {
+    const ended = signal();
+    const { store } = this.inbox;
+    const append = store.append.bind(store);
+    store.append = async (log, drafts) => {
+      if (drafts.some(({ type }) => type === 'gate_refused')) await ended.done;
+      return append(log, drafts);
+    };
+    this.#outage = true;
+    return { end: ended.give };
   }
 
   async call(name: string, args: Record<string, unknown> = {}): Promise<string> {
@@ -200,6 +214,25 @@ test('get_notifications answers while another text is held, although a newer sta
   scene.leave.give();
   scene.ask.give();
   await Promise.all([first.said, held]);
+});
+
+test('no older state leaves after a refusal with the newer state that the gateway remembers because the store does not answer', async () => {
+  proves('gateway:order', 'gate:early');
+  await using scene = new Scene();
+  await scene.start([STDIO]);
+  scene.ask.give();
+  await scene.call(TOOL);
+  await scene.queueNext();
+  const held = scene.call('get_notifications');
+  await scene.made.done;
+  await scene.queueNext({ level: 'critical' });
+  const lost = scene.loseRefusals();
+  expect(await scene.call(TOOL)).toContain('state 2');
+  scene.leave.give();
+  // The answer leaves, or is made again, before the store answers. An answer that is made again waits for the store.
+  await nextTurn();
+  lost.end();
+  expect(await held).not.toContain('state 1');
 });
 
 test('get_notifications without marks shows no older state after the newer state', async () => {

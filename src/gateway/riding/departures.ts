@@ -29,6 +29,13 @@ export class Departures {
     }
   }
 
+  /** Returns the departure of a text that is already made. */
+  of(conversation: string, states: Shown['states']): Departure {
+    const departure = this.#begin(conversation);
+    departure.shows(states);
+    return departure;
+  }
+
   #begin(conversation: string): Departure {
     const way = this.#open.get(conversation) ?? { count: 0, left: new Map() };
     this.#open.set(conversation, way);

@@ -255,8 +255,8 @@ export class GuardedRider {
         return value;
       }
       this.#trouble(what, `no answer within ${withinMs} ms`);
-      const early = new EarlyDelivery();
       const known = otherwise();
+      const early = new EarlyDelivery(known.kind === 'refuse' ? known.delivery : undefined);
       const instead = known.kind === 'refuse' ? { ...known, delivery: early } : known;
       this.#awaits(connection, { what, arrives: this.#comesLate(connection, { what, answer, instead, early, askedAt }) });
       return instead;
@@ -319,10 +319,12 @@ export class GuardedRider {
 }
 
 /**
- * The delivery of a refusal that is sent before the store answers. The store may later return a delivery of the same text. That
- * delivery is confirmed or released together with this delivery, because the client may never read the refusal.
+ * The delivery of a refusal that is sent before the store answers. `known`: the delivery of the known refusal. The store may later
+ * return a delivery of the same text. That delivery is confirmed or released together with this delivery, because the client may
+ * never read the refusal.
  */
 class EarlyDelivery implements Delivery {
+  readonly #known: Delivery | undefined;
   #delivery: Delivery | undefined;
   #hasLeft = false;
   #outcome: ((delivery: Delivery) => void) | undefined;
@@ -332,9 +334,14 @@ class EarlyDelivery implements Delivery {
     isOvertaken: false,
     leave: () => {
       this.#hasLeft = true;
+      this.#known?.departure?.leave();
       this.#delivery?.departure?.leave();
     },
   };
+
+  constructor(known: Delivery | undefined) {
+    this.#known = known;
+  }
 
   becomes(delivery: Delivery): void {
     this.#delivery = delivery;
@@ -353,6 +360,7 @@ class EarlyDelivery implements Delivery {
 
   #end(outcome: (delivery: Delivery) => void): void {
     this.#outcome = outcome;
+    if (this.#known !== undefined) outcome(this.#known);
     if (this.#delivery !== undefined) outcome(this.#delivery);
   }
 }

@@ -337,9 +337,10 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       if (isSubagent(connection))
         return gate !== undefined || mainOf(seat, seats.values())?.gate.isUp === true ? REFUSE_SUBAGENT : undefined;
       if (gate === undefined) return undefined;
-      const { conversation, text, ids } = gate;
+      const { conversation, text, ids, states } = gate;
       const ended = seat.early.keep({ conversation, refusal: { text, ids, on: nameOf(call), at: inbox.store.now() } });
-      return { kind: 'refuse', text, meta: { 'earpiece/notifications': ids }, delivery: noDelivery, ended };
+      const delivery = departures.of(conversation.address, states).of(noDelivery);
+      return { kind: 'refuse', text, meta: { 'earpiece/notifications': ids }, delivery, ended };
     },
     silent: (connection: Connection): boolean => isSubagent(connection) || seatOf(connection).quiet() === 'silent',
     working: () => landing > 0 || (inbox.lines?.busy?.() ?? false),

@@ -18,7 +18,7 @@ export async function beforeSubagent(seat: Seat, call: Call): Promise<Verdict> {
     return PASS;
   }
   const paused = gate.some(({ notification }) => notification.action === 'pause');
-  const known = { text: SUBAGENT_REFUSED, ids: gate.map(({ id }) => id), paused };
+  const known = { text: SUBAGENT_REFUSED, ids: gate.map(({ id }) => id), states: new Map<string, number>(), paused };
   // The store has answered too late: the call has already passed.
   if (seat.gate.known(known, call, conversation) === undefined) return PASS;
   seat.gate.refused();

@@ -45,7 +45,7 @@ import type { Context } from '../context.ts';
 import { isSame } from '../presence/presence.ts';
 import { mutesOf } from '../producing/mutes.ts';
 import { dueFacts } from './facts.ts';
-import { leaseOf, lesseeOf, offerOf, readRecords, type Offer } from './lease.ts';
+import { leaseOf, lesseeOf, offerOf, readRecords, statesOf, type Offer } from './lease.ts';
 import { supersededOf } from './overtaken.ts';
 import type { Parts } from './parts.ts';
 import { readBefore } from './read-before.ts';
@@ -56,6 +56,8 @@ export type Refusal = {
   readonly text: string;
   readonly ids: readonly NotificationId[];
   readonly repeated: boolean;
+  /** See `Offer`. */
+  readonly states?: Offer['states'];
   readonly offer?: Offer;
 };
 
@@ -101,6 +103,8 @@ export type CallResult = {
 export type KnownGate = {
   readonly text: string;
   readonly ids: readonly NotificationId[];
+  /** See `Offer`. */
+  readonly states: Offer['states'];
   /** Whether a pause holds the gate up. Reading does not lower such a gate. */
   readonly paused: boolean;
 };
@@ -189,7 +193,8 @@ export class Gate {
       const composed = known ?? (shown === undefined ? '' : this.#text(shown.view, gate, made));
       const ids = gate.map((item) => item.id);
       const paused = gate.some((item) => item.notification.action === 'pause');
-      const text = call.known === undefined ? composed : call.known({ text: composed, ids, paused });
+      const states = statesOf(gate);
+      const text = call.known === undefined ? composed : call.known({ text: composed, ids, states, paused });
       if (text === undefined) return undefined;
       const drafts: Draft[] = [];
       let lease: OfferedRecord | undefined;
@@ -207,7 +212,7 @@ export class Gate {
       if (drafts.length > 0 && (await context.store.append(log, drafts)).kind !== 'appended') continue;
       if (lease) fault('offer.appended');
       const on = { items: gate, contact: this.#parts.contact, explains: shown?.explains ?? false };
-      return { text, ids, repeated: lease === undefined, ...(lease ? { offer: offerOf(lessee, lease, on) } : {}) };
+      return { text, ids, states, repeated: lease === undefined, ...(lease ? { offer: offerOf(lessee, lease, on) } : {}) };
     }
     const up = await this.up();
     if (up.length === 0) return undefined;

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BridgeClient, type Handed } from '../../src/hosts/bridge/client.ts';
 import type { Whose } from '../../src/hosts/bridge/protocol.ts';
+import { DEFAULT_POLICY } from '../../src/core/policy.ts';
 import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
 import { CLI as entry } from '../built.ts';
 import { end, processesOf } from '../hosts/processes.ts';
@@ -72,6 +73,8 @@ describe('a plugin and its bridge', () => {
   const givenUp = async (client: BridgeClient): Promise<number> => {
     await ear.queue('shop/pi', { message: 'WORD' });
     (await heard(client)).confirm();
+    // The bridge must read the confirmation before it is stopped.
+    while ((await ear.open('shop/pi')).length > 0) await tick();
     await ear.queue('shop/pi', { message: 'LATE' });
     const slow = one();
     end(slow, 'SIGSTOP');
@@ -100,6 +103,7 @@ describe('a plugin and its bridge', () => {
     await ear.close();
     await gone();
     vi.unstubAllEnvs();
+    vi.restoreAllMocks();
     fs.rmSync(home, { recursive: true, force: true });
   });
 
@@ -151,11 +155,13 @@ describe('a plugin and its bridge', () => {
   });
 
   it('a late text whose lease has ended is dropped, and its notification is offered again', async () => {
-    fs.mkdirSync(path.join(home, 'config/earpiece'), { recursive: true });
-    fs.writeFileSync(path.join(home, 'config/earpiece/earpiece.toml'), '[lease]\nlasts = "500ms"\n');
     const client = open();
     await givenUp(client);
     await offered();
+    // The clock of this process passes the end of the lease, for the plugin and for `ear`. The next plan of `ear` releases the lease.
+    const now = Date.now.bind(Date);
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + DEFAULT_POLICY.leaseMs);
+    await ear.conversation('shop/pi').decisions({ at: 'tool_result' });
     const again = await answered(() => client.ask(whose(), { kind: 'batch_end', tools: [] }));
     expect(again.text).toContain('LATE');
     expect(again.text).toContain('repeated');

@@ -395,7 +395,7 @@ export const REQUIREMENTS = {
   'plan:relevance': { behaviour: 'Expired, withdrawn and already known notifications are not delivered.' },
   'plan:supersede': {
     behaviour:
-      'If several states of one key are due, only the newest is delivered. A newer state replaces a state that waits for a time or a number of turns at once, and any other state when the newer state is due. If the newer state ends before its delivery, that other state is delivered. Only the same person or agent replaces the notification of a person or of an agent.',
+      'If several states of one key are due, only the newest is delivered. A newer state replaces a state that waits for a time or a number of turns at once. Any other state is replaced when the newer state is due. If the newer state ends before its delivery, that other state is delivered. Only the same person or agent replaces the notification of a person or of an agent.',
   },
   'plan:moment': {
     behaviour:

@@ -21,7 +21,7 @@ export class Answering {
     for (const id of this.#calls.keys()) this.cancel(id);
   }
 
-  /** Returns the answer to send now. If its call was cancelled, the delivery is released. */
+  /** Returns the answer to send now. Releases the delivery if the call was cancelled. */
   leaving(out: Outgoing): Outgoing {
     const call = this.#calls.get(out.requestId ?? '');
     if (call === undefined) return out;

@@ -2,7 +2,8 @@ import { starterOf } from '../inbox/index.ts';
 
 /**
  * The process of a stdio client. The client may start the gateway through a shell or a launcher such as `npx`, which may continue
- * after the client has died. So this class watches the gateway's parent, and the nearest ancestor that is neither.
+ * after the client has died. So this class watches the gateway's parent, and the nearest ancestor that is neither a shell nor a
+ * launcher.
  */
 export class ClientProcess {
   readonly #parent = process.ppid;

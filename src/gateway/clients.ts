@@ -24,7 +24,7 @@ export type OpenRequest =
   | { readonly kind: 'list'; readonly request: Request }
   | { readonly kind: 'handshake'; readonly request: Request };
 
-/** When a new client arrives, the gateway ends each client that has sent no request for this long. */
+/** When a new client arrives, the gateway forgets each client that has sent no request for this long. */
 const IDLE_MS = 30 * 60_000;
 const MAX_CLIENTS = 1_000;
 
@@ -51,7 +51,7 @@ export class HttpClients {
     this.#options = options;
   }
 
-  /** Returns the client of a session. For a session that this gateway does not know, the client's name is unknown. */
+  /** Returns the client of a session. An unknown session gets a new client without a name. */
   ofSession(id: string, conversation: string | undefined): HttpClient {
     return this.#known(id) ?? this.open(id, undefined, conversation);
   }

@@ -26,7 +26,7 @@ export type GatewayOptions = {
    */
   readonly upstreams: readonly Upstream[];
   readonly rider: Rider;
-  /** How results are changed for clients. By default, the client's name decides. */
+  /** The profile kind of every client. By default, the client's name decides. */
   readonly profile?: ProfileKind;
   /** Whether the names of tools have the prefix of their server even if there is only one server. */
   readonly isPrefixed?: boolean;
@@ -34,7 +34,7 @@ export type GatewayOptions = {
   readonly separator?: string;
   /** How long a client waits for each of several servers. */
   readonly patience?: Partial<Patience>;
-  /** The user's settings for clients, by client name. These settings override the built-in table. */
+  /** The user's profiles, by client name. These profiles override the built-in profiles. */
   readonly profiles?: Readonly<Record<string, ProfileEntry>>;
   /** The conversation of a client that names no conversation. */
   readonly session?: string;
@@ -54,7 +54,7 @@ export type Front =
 export type Gateway = {
   /** The URL for clients. Set if the front is HTTP. */
   readonly url?: string;
-  /** Resolves with the reason when the gateway and its last process have ended. */
+  /** Resolves with the reason when the gateway and the processes of its servers have ended. */
   readonly closed: Promise<Closed>;
   /** Ends the gateway. With `now`, as after a signal, servers get no time to end by themselves. */
   close(options?: { readonly now?: boolean }): Promise<void>;
@@ -64,16 +64,16 @@ export type Closed = { readonly reason: 'client_ended' | 'upstream_failed' | 'cl
 
 /**
  * How long a server may continue after its client disconnects during an open request. The time is short, because some clients
- * kill the gateway after 2 or 3 s. Then nothing ends a server that ignores the end of its stdin.
+ * kill the gateway after 2 or 3 s. After that, nothing would end a server that ignores the end of its stdin.
  */
 const BUSY_GRACE_MS = 1_200;
 
-/** How much of `BUSY_GRACE_MS` passes before the server's stdin ends. In the rest, the server may end by itself. */
+/** How much of `BUSY_GRACE_MS` passes before the server's stdin ends. In the remaining time, the server may end by itself. */
 const BUSY_MS = 900;
 
 /**
- * How long the gateway, after its client has ended its input, passes on what it has received. A server that `npx` starts may need
- * several seconds until it reads its first request.
+ * How long the gateway still passes on received requests after the client has ended its input. A server that `npx` starts may
+ * need several seconds until it reads its first request.
  */
 const HOLDING_MS = 10_000;
 
@@ -132,7 +132,7 @@ function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' },
     });
     return closing;
   };
-  /** Answers what the client sent before it ended its input, as a server without a gateway does. Then ends the gateway. */
+  /** Answers the requests from before the client ended its input, as a server without a gateway does. Then ends the gateway. */
   const end = async (why: string): Promise<void> => {
     settling.clientEnded();
     endpoint.clientEnded();
@@ -172,8 +172,8 @@ function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' },
 type ProfileFor = (client: ClientInfo | undefined) => Profile;
 
 /**
- * Returns the function that finds the profile of a client. The user's setting for the client overrides the built-in table. `kind`
- * overrides only the kind of that profile, not its limits.
+ * Returns the function that finds the profile of a client. The user's profile for the client overrides the built-in profile.
+ * `kind` overrides only the kind of that profile, not its limits.
  */
 function fixedProfile(kind: ProfileKind | undefined, profiles: Readonly<Record<string, ProfileEntry>> = {}): ProfileFor {
   return (client) => {

@@ -57,7 +57,7 @@ export const SEPARATOR = '__';
  * Presents several servers to one client as a single server. Tools and prompts are called `<server>__<name>`. Resources keep
  * their URIs. The client and each server have separate handshakes, so a client of one protocol generation can use servers of the
  * other. Tools, resources, prompts and completion are translated between the generations. An unknown method, name or URI gets a
- * JSON-RPC error. The client's first lists have the servers that are ready. list_changed announces later servers.
+ * JSON-RPC error. The client's first lists have the entries of the ready servers. list_changed announces later servers.
  */
 export class Multiplex implements Endpoint {
   readonly #options: MultiplexOptions;
@@ -80,7 +80,7 @@ export class Multiplex implements Endpoint {
   /** The log level that the client requested. Servers that become ready later get this level too. */
   #level: string | undefined;
   #closed = false;
-  /** The number of requests that are not passed on, refused or answered yet. */
+  /** The number of requests that the gateway has not yet passed on, refused or answered. */
   #handling = 0;
   #saidWithoutId = false;
 

@@ -147,7 +147,7 @@ export class HttpPassthrough implements HttpEndpoint {
     return this.#pass(exchange, client, frame);
   }
 
-  /** Sends an answer that the gateway made. A cancelled call has none. */
+  /** Sends an answer that the gateway made. For a cancelled call (`out` is undefined), sends status 202 without a body. */
   #say(response: ServerResponse, client: HttpClient, out: Outgoing | undefined): void {
     if (out === undefined) return void response.writeHead(202).end();
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': out.bytes.length });
@@ -324,7 +324,7 @@ export class HttpPassthrough implements HttpEndpoint {
   ): Promise<void> {
     if (!this.#away) this.#tell('disconnected', reason);
     this.#away = true;
-    const why = `The MCP server "${this.#options.upstream.name}" at ${this.#target.url.origin} cannot be reached: ${reason}.`;
+    const why = `The MCP server "${this.#options.upstream.name}" at ${this.#target.url.origin} cannot be reached: ${reason}. Check that the server runs.`;
     const open = frame && client?.open.get(frame.id);
     if (frame === undefined) return refuse(response, 502, why, INTERNAL_ERROR);
     if (client === undefined || open?.kind !== 'call') {

@@ -35,7 +35,7 @@ const OURS = '"earpiece-peer-';
 
 /**
  * One of several servers of a gateway. The gateway makes the handshake with the server in the client's name. The handshake uses
- * the client's protocol generation if the server knows that generation, otherwise the other generation. A session handles
+ * the client's protocol generation if the server knows that generation, otherwise the other generation. A `Session` handles
  * notifications, the gate and restarts, as with a single server.
  *
  * States: new → `start` → starting → ready (in one generation) or failed.

@@ -18,7 +18,6 @@ export class Questions {
   readonly #waiting = new Map<string, (answer: Success | Failure | Lost | undefined) => void>();
   #asked = 0;
 
-  /** `send` sends a request to the server. */
   constructor(send: (request: Frame, id: string) => void) {
     this.#send = send;
   }

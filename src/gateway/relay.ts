@@ -36,7 +36,7 @@ export type RelayOptions = {
   readonly server: string;
   readonly rider: GuardedRider;
   readonly catalog: Catalog;
-  /** The key of the connection. `session`: the conversation that the client named. */
+  /** The key of the connection. `session`: the conversation of the client, if known. */
   readonly key: string;
   readonly session?: string;
   readonly profile?: (client: ClientInfo | undefined) => Profile;
@@ -107,7 +107,7 @@ export class Relay {
       own: this.#own,
       open: this.#open,
       toServer: (frame) => this.#serverLane.push(frame),
-      // No server's frame must arrive before these answers. So they do not wait in the lane, where a newer text could pass them.
+      // These answers wait for no frame of the server, so they skip the lane, in which a newer text could overtake them.
       toClient: (out, call) => {
         this.#answering.add(call);
         this.#leaves(out);
@@ -199,7 +199,7 @@ export class Relay {
     this.#answering.clientEnded();
   }
 
-  /** Answers a request, because the server's answer was lost, for example because its frame was too long. */
+  /** Answers a request whose answer from the server was lost, for example because the frame was too long. */
   lostAnswer(id: string, why: string): void {
     if (this.#unanswered.delete(id)) this.#lost(id, why);
   }
@@ -225,7 +225,7 @@ export class Relay {
     }
   }
 
-  /** Connects a new process. Resolves to true if it accepted the handshake, otherwise to the reason; undefined if it ended first. */
+  /** Connects a new process. Resolves to true, or to the reason if its handshake failed. Undefined if the process ended first. */
   async serverUp(): Promise<true | string | undefined> {
     if (this.#closed || this.#state === 'gone') return undefined;
     this.#state = 'replaying';
@@ -356,7 +356,7 @@ export class Relay {
     if (!this.#open.has(frame.id)) this.#open.set(frame.id, { kind: 'other', request: frame });
   }
 
-  /** Answers a request in place of the server. A tools/call gets a failing result, so that the model reads the reason. */
+  /** Answers a request in place of the server: see `failing`. */
   #refuseWith(id: string, open: Open, why: string): void {
     switch (open.kind) {
       case 'call':

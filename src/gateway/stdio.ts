@@ -11,9 +11,9 @@ export type StdioStreams = { readonly input: Readable; readonly output: Writable
 export type StdioClientEvents = {
   readonly frame: (frame: Frame) => void;
   readonly tooLong: (frame: { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer }) => void;
-  /** Handles the end of the client: the client has closed its end of a pipe, or a pipe has failed. */
+  /** Called when the client has closed its end of a pipe, or a pipe has failed. */
   readonly end: (why: string) => void;
-  /** Handles an output that accepts more again, after `send` returned false. */
+  /** Called when the output accepts more again, after `send` returned false. */
   readonly drain: () => void;
 };
 

@@ -43,7 +43,6 @@ export class ToolCalls {
     this.#options = options;
   }
 
-  /** Handles a call that has an id. */
   call(frame: Request, client: Connection): void {
     const { open: requests, rider, server, toClient, toServer } = this.#options;
     const name = toolOf(frame);

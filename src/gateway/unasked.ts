@@ -3,7 +3,7 @@ import { member, objectAt, skipSpace } from '../mcp/frames/json.ts';
 
 /**
  * Counts the answers of one server that belong to no open request. The gateway drops such answers. Otherwise, a hostile server
- * with guessed ids could answer refused calls, calls of other servers, or calls of the gateway's own tools. The first drop is
+ * with guessed ids could answer refused calls, calls to other servers, or calls of the gateway's own tools. The first drop is
  * reported at once. If there are more drops, the total number is reported at the end.
  */
 export class Unasked {
@@ -16,7 +16,7 @@ export class Unasked {
     this.#report = report;
   }
 
-  /** Counts a dropped answer, and reports the first one. `id` is the JSON text of the answer's id, or a text in its place. */
+  /** Counts a dropped answer, and reports the first one. `id` is the JSON text of the answer's id. */
   drop(id: string): void {
     this.#dropped += 1;
     if (this.#dropped > 1) return;
@@ -72,7 +72,7 @@ export class Unanswered {
 }
 
 /**
- * Whether a client could treat the frame as an answer. Some clients treat a frame with `method` and `result` or `error` as an
+ * Whether a client could treat the frame as an answer. Some clients treat a request with a `result` or an `error` as an
  * answer.
  */
 export function isAnswer(frame: Frame): frame is Frame & { readonly id: string } {

@@ -17,8 +17,8 @@ const EOF_GRACE_MS = 300;
 
 /**
  * Runs a stdio server in a separate process group, so that the server's child processes can be ended too. The server's stderr
- * goes to this process's stderr. The last lines of the server's stderr explain why the server ended. If this process is killed,
- * the server's stdin ends, so the server can end by itself.
+ * goes to this process's stderr. If the server ends, the reported reason includes an error line or the last lines of its stderr.
+ * If this process is killed, the server's stdin ends, so the server can end by itself.
  *
  * States: running → exits by itself → waiting (backoff) → running …. If the first process never wrote a message, the link fails
  * instead of restarting. `stop` leads from any state to stopped.
@@ -51,8 +51,8 @@ export class ChildServer implements Link {
     try {
       running = this.#first ?? new Spawned(this.#command);
     } catch (error) {
-      // Node throws for some commands, and reports a failure of other commands by an event. The caller gets the same event for
-      // both.
+      // Node throws for some commands, and reports a failure of other commands by an event. In both cases, the caller gets an
+      // event.
       const why = startFailure(this.#command, error as NodeJS.ErrnoException);
       const startedAt = performance.now();
       setImmediate(() => this.#ended(undefined, why, startedAt));

@@ -43,7 +43,7 @@ export function scopeOf(
   asked: { log?: string | undefined; project?: string | undefined; conversation?: string | undefined },
 ): Scope {
   const own = who.kind === 'agent' ? agentOf(who) : undefined;
-  // Without a log, such a request is for the agent's own log, so another project is refused here.
+  // Without a log, an agent's token means the agent's own log, so another project is refused here.
   if (own !== undefined && asked.log === undefined && asked.project !== undefined && asked.project !== who.project)
     throw refused(who, `reading ${described({ project: asked.project })}`);
   const text = asked.log ?? own;

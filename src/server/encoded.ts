@@ -1,6 +1,6 @@
 /**
- * Keeps the bytes of a file, and compresses them in an encoding that the client accepts. Each encoding is made once, when the
- * first client requests it.
+ * Keeps the bytes of a file, and compresses them in an encoding that the client accepts. Each compressed copy is made once, when
+ * the first client requests it.
  */
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 

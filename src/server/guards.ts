@@ -26,8 +26,8 @@ const WILDCARD = new Set(['0.0.0.0', '::', '[::]', '']);
 export const isLoopbackHost = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/iu.test(host);
 
 /**
- * Whether a host name is an IP address. A server that listens on all IP addresses accepts every IP address, and the name of the
- * machine.
+ * Whether a host name is an IP address. A server that listens on all IP addresses accepts any IP address and the name of the
+ * machine as Host.
  */
 const isNumeric = (name: string): boolean => /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/iu.test(name);
 

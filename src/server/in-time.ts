@@ -42,7 +42,7 @@ export async function positionAt(inbox: Inbox, log: LogKey, time: number): Promi
   let low = 1;
   let high = head + 1;
   if (time > inbox.store.now()) {
-    // Most requests ask for a period that ends now. If the newest record is older than `time`, no search is needed.
+    // Most requests ask for a period that has not ended. If the newest record is older than `time`, no search is needed.
     const [last] = await inbox.store.read({ log, newestFirst: true, limit: 1 });
     if (last === undefined || last.at < time) return high;
   }

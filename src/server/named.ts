@@ -10,7 +10,7 @@ import { isType, type Stored } from '../core/records.ts';
 import { maySee, maySeeItem } from './authority.ts';
 import type { Principal } from './tokens.ts';
 
-/** The records that a principal may see, each as this principal may see it. */
+/** Returns a record as a principal may see it. Undefined if the principal may not see the record. */
 export type Sees = (record: Stored) => Stored | undefined;
 
 /** Decides which records of one read a principal sees. Reads the items of a log at most once. */
@@ -24,7 +24,7 @@ export class Named {
     this.#records = records;
   }
 
-  /** Returns the view of these records for a principal. Reads items only for a token for one conversation. */
+  /** Returns the function that shows these records to a principal. Reads items only for a token for one conversation. */
   async seenBy(who: Principal): Promise<Sees> {
     if (who.conversation === null) return (record) => (maySee(who, record) ? record : undefined);
     const items = await this.#itemsOf(`${who.project}/${who.agent}` as LogKey);

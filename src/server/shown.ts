@@ -112,7 +112,7 @@ function doingOf({ last }: AgentOverview): Doing {
   }
 }
 
-/** `gates`: the interrupts that hold up a gate of the agent. */
+/** `gates`: the interrupts that keep a gate of the agent up. */
 export function conversationSummary(
   inbox: Inbox,
   known: Presence,
@@ -182,7 +182,7 @@ const SAYS: Readonly<Record<Force, (action: string) => string>> = {
   waits: (action) => `the agent is not active, and reads this at its next contact${action === 'pause' ? HOLDS : ''}`,
 };
 
-/** Shows an item to a reader whose clock is the server's clock. */
+/** Converts an item. `now` is the time of the server's clock, in epoch ms: an item past its end is shown as expired. */
 export function notificationView(log: LogKey, kept: Item, now: number): NotificationView {
   const item = asListed(kept, now);
   const { notification: n } = item;

@@ -107,7 +107,6 @@ export class Tokens {
     return this.#list();
   }
 
-  /** Describes the caller's own token. */
   async describe({ id }: Principal): Promise<TokenInfo | undefined> {
     const kept = await this.#kept(id);
     return kept === undefined ? undefined : infoOf(kept);
@@ -196,7 +195,7 @@ export class Tokens {
     return { ...infoOf(kept), token };
   }
 
-  /** Makes room for one more session of this token. */
+  /** Ends the oldest sessions of this token, so that one more session stays within `MAX_SESSIONS`. */
   async #makeRoom(parent: string): Promise<void> {
     const all = await Promise.all((await this.#ids()).map((id) => this.#kept(id)));
     const sessions = all.flatMap((kept) => (kept?.parent === parent ? [kept] : [])).toSorted((a, b) => a.createdAt - b.createdAt);

@@ -32,7 +32,7 @@ import { failing, STOPPED } from '../failing.ts';
 import type { Endpoint, MakeEndpoint } from '../session.ts';
 
 const IDLE_MS = 30 * 60_000;
-/** How long an idle session lasts after its client closed the event stream. A client that still runs begins a new session. */
+/** How long an idle session lasts after its client closed the event stream. After status 404, a client begins a new session. */
 const HUNG_UP_MS = 2 * 60_000;
 const SWEEP_MS = 60_000;
 const KEEP_ALIVE_MS = 15_000;
@@ -44,10 +44,10 @@ const HEADER_MISMATCH = -32020;
 const SESSION_NOT_FOUND = -32001;
 
 /**
- * Serves streamable HTTP, except for a single HTTP server without prefixes. In the older protocol generation, `initialize` begins
- * a session with a separate endpoint. In the stateless generation, all requests with the same `clientInfo` and conversation share
- * a session. Two windows of one program may use the same ids and progress tokens. So such a session makes ids and tokens unique
- * for its endpoint, and restores them in the answers.
+ * Serves streamable HTTP, unless there is only one server, over HTTP and without prefixes (see `HttpPassthrough`). In the older
+ * protocol generation, `initialize` begins a session with a separate endpoint. In the stateless generation, all requests with the
+ * same `clientInfo` and conversation share a session. Two windows of one program may use the same ids and progress tokens. So
+ * such a session makes ids and tokens unique for its endpoint, and restores them in the answers.
  */
 export class HttpSessions implements HttpEndpoint {
   readonly #make: MakeEndpoint;

@@ -20,7 +20,7 @@ export type Outgoing = {
   readonly without?: () => Outgoing;
 };
 
-/** Makes the answer to the request of `frame`. `bytes` are the bytes of the frame or a changed copy. */
+/** Makes an `Outgoing` from an answer of the server. `bytes` are the bytes of the frame or a changed copy. */
 export const answering = (frame: Success, bytes: Buffer): Outgoing => (bytes === frame.bytes ? { bytes, frame } : { bytes });
 
 /** One tools/call that is waiting for its answer. `cancelled` may become true at any time before the answer is sent. */
@@ -67,9 +67,9 @@ export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | 
 }
 
 /**
- * Returns the answer to write. A text that has left before may show a newer state of a notification in this answer. The delivery
- * is then released, and the result is the answer without its text. The caller must write the result at once, so that no other
- * text leaves in between.
+ * Returns the answer to write. A text that has already left may show a newer state of a notification in this answer. Then this
+ * function releases the delivery and returns the answer without its text. The caller must write the returned answer at once, so
+ * that no other text leaves in between.
  */
 export function leaving(out: Outgoing): Outgoing {
   const { delivery, without } = out;

@@ -1,7 +1,7 @@
 /**
  * The texts of one gateway on their way to its clients. The store makes the offers of a conversation in order. Their texts may
- * leave in another order, because each answer waits for its own server and its own lane. Without this check, the model could read
- * an older state of a key after the newer state.
+ * leave in another order, because each answer waits for its own server and its own lane. Without `isOvertaken`, the model could
+ * read an older state of a key after the newer state.
  *
  * A departure begins before its offer is made, and ends when its text has left or will never leave. The newest states that have
  * left are kept while a departure of the conversation is open.

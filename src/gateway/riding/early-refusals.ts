@@ -14,7 +14,7 @@ const RETRY_MS = 500;
 type Early = { readonly conversation: Conversation; readonly refusal: EarlyRefusal };
 
 export class EarlyRefusals {
-  /** The refusals in state `asking`, and the first write of the refusals after them. */
+  /** One promise for each refusal in state `asking`. The promise resolves after the first attempt to write the refusal. */
   readonly #asking = new Set<Promise<void>>();
   readonly #unwritten: Early[] = [];
   #writing: Promise<void> | undefined;

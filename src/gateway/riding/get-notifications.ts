@@ -55,7 +55,7 @@ export function answerText({ notifications, withheld, more }: Contents & Pick<Pu
   });
 }
 
-/** The number of waiting notifications with which each answer is measured. No conversation has so many. */
+/** The value of `more` in an answer that is measured: larger than in any real answer, so that the real answer fits too. */
 const MANY = 9_999_999;
 
 /**

@@ -51,7 +51,7 @@ type Overdue = {
 /** A late answer of the rider. `arrives` resolves when the answer is kept, released or recorded. */
 type LateAnswer = { readonly what: string; readonly arrives: Promise<void> };
 
-/** Resolves when the late answers have arrived. With `what`, waits only for the answers of this method. */
+/** Resolves when the late answers have arrived. With `what`, waits only for the answers of the method `what`. */
 async function arrived(late: ReadonlySet<LateAnswer>, what?: string): Promise<void> {
   await Promise.all([...late].filter((each) => what === undefined || each.what === what).map(({ arrives }) => arrives));
 }
@@ -67,8 +67,8 @@ export class GuardedRider {
   readonly #report: (line: string) => void;
   readonly #withinMs: number;
   /**
-   * Late answers of the rider, by connection. The next result may carry a late text: see `LateRides`. A late refusal belongs to
-   * the refusal that was sent in its place. Any other late delivery is released.
+   * Late answers of the rider, by connection. The next result may carry a late text: see `LateRides`. A late refusal is settled
+   * with the refusal that was sent in its place. Any other late delivery is released.
    */
   readonly #late = new Map<Connection['key'], Set<LateAnswer>>();
   readonly #lateRides = new LateRides();

@@ -48,7 +48,7 @@ export const ownTools = ({ tasks }: { readonly tasks: boolean }): readonly OwnTo
 /** How long a call waits for the release of a late text that contains an interrupt. */
 const LANDING_MS = 250;
 
-/** `idle` resolves when all background work is written. */
+/** `idle` resolves when all background work is done. */
 export type InboxRider = Rider & { idle(): Promise<void> };
 
 export function inboxRider(options: InboxRiderOptions): InboxRider {
@@ -85,7 +85,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     );
     background.add(done);
   };
-  /** The servers whose last notification needs no check: the notification was checked, or this gateway has reported an event. */
+  /** The servers that need no `tellWorks`: it was called before, or this gateway has reported an event about the server. */
   const settled = new Set<string>();
   const works = (seat: Seat, server: string): void => {
     if (settled.has(server)) return;

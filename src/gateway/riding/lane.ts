@@ -14,7 +14,6 @@ export class Lane<T> {
     this.#emit = emit;
   }
 
-  /** Whether no value waits. */
   get idle(): boolean {
     return !this.#draining;
   }

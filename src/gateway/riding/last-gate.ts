@@ -5,7 +5,7 @@ type ConversationGate = KnownGate & { readonly conversation: Conversation };
 
 /**
  * Keeps the last known gate of one connection, to decide a call that the store does not answer in time. A pause keeps the gate
- * up. Any other interrupt keeps the gate up until a call is decided here a second or more after the last refusal.
+ * up. Any other interrupt keeps the gate up until `ASKED_AGAIN_MS` after the last refusal.
  */
 export class LastGate {
   #gate: ConversationGate | undefined;

@@ -95,7 +95,9 @@ export class OwnTools {
   }
 }
 
-/** How often an overtaken answer is made again. A newer state that was withdrawn after it left would overtake each answer. */
+/**
+ * An overtaken answer is made again at most this often. A newer state that was withdrawn after it left overtakes every answer.
+ */
 const REMADE = 3;
 
 /**

@@ -10,7 +10,7 @@ export type ProfileKind =
   /** The client shows text blocks, so an added block is enough. The schemas in tools/list do not change. */
   | 'blocks'
   /**
-   * If a result has `structuredContent`, the client shows nothing else. So the output schema and the structured content get an
+   * If a result has `structuredContent`, the client shows only this field. So the output schema and the structured content get an
    * optional `_notices`, and the result also gets a block.
    */
   | 'extend'
@@ -85,10 +85,10 @@ export const UNKNOWN_CLIENT: Profile = EXTEND;
 type Row = { readonly name: string; readonly prefix?: true; readonly profile: Profile };
 
 /**
- * Returns the profile for a client whose model reads the server's instructions. Seen in these raw requests: Claude Code 2.1.330
- * (a message), Codex 0.169 (tool descriptions), Gemini CLI 0.61 and Qwen Code 0.24.4 (user text), opencode 1.18.33 (a system
- * message). The bridge of pi (`pi-mcp`) does not show the instructions. Other clients were not measured, so their frames explain
- * the mark.
+ * Returns the profile for a client whose model reads the server's instructions. Seen in the requests that these clients send to
+ * the model: Claude Code 2.1.330 (a message), Codex 0.169 (tool descriptions), Gemini CLI 0.61 and Qwen Code 0.24.4 (user text),
+ * opencode 1.18.33 (a system message). The bridge of pi (`pi-mcp`) does not show the instructions. Other clients were not
+ * measured, so their frames explain the mark.
  */
 const shown = (profile: Profile): Profile => ({ ...profile, showsInstructions: true });
 

@@ -51,7 +51,7 @@ export function retryingRider(
     held: (connection, call) => ready?.held?.(connection, call),
     silent: (connection) => ready?.silent?.(connection) ?? false,
     working: () => ready?.working?.() ?? false,
-    // If the store is open, the conversation is opened at once, so that the next event about a server finds the conversation.
+    // With an open store, `opened` is called at once, so that the next event about a server finds the conversation.
     opened: (connection) => (ready ? ready.opened(connection) : later((opened) => opened.opened(connection))),
     closed: (connection, how) => {
       if (ready) ready.closed(connection, how);

@@ -5,7 +5,7 @@ import type { Profile } from './profiles.ts';
  * Adds notifications to the results that pass through the gateway. The gateway handles MCP, transports and bytes. A rider handles
  * notifications. No method of a rider can stop traffic. If `before` throws or takes more than 250 ms, the call passes, unless
  * `held` refuses the call. If `after` throws or takes more than 250 ms, the result passes. Time while `working` is true does not
- * count, up to a limit. The gateway reports the beginning and the end of each outage.
+ * count, for at most 5 s a call. The gateway reports the beginning and the end of each outage.
  *
  * For one tools/call, the gateway calls `before`, passes the call to the upstream, calls `after`, and writes the bytes. Then the
  * gateway calls `confirm` or `release` of the delivery that `after` returned. For a tool of the rider, the gateway calls
@@ -60,8 +60,8 @@ export interface Rider {
 
   /**
    * The gateway calls `opened` at a client's first request, such as `initialize`, and again after the client names another
-   * identity. If the client names its session in each call (see `Connection.caller`), the first call of a session also causes a
-   * call of `opened`.
+   * identity. If the client names its session in each call (see `Connection.caller`), the gateway also calls `opened` at the
+   * first call of each session.
    */
   opened(connection: Connection): void;
   closed(connection: Connection, how?: Ended): void;
@@ -74,7 +74,7 @@ export interface Rider {
   upstream(event: UpstreamEvent, of?: Connection['key']): void;
 }
 
-/** `mayReturn`: only the connection ends, and its session may call again. */
+/** `mayReturn`: whether only the connection ends, so that its session may call again. */
 export type Ended = { readonly mayReturn: boolean };
 
 /** One client of the gateway. The rider gets the same object from `opened` to `closed`. */
@@ -83,8 +83,7 @@ export type Connection = {
   readonly key: string;
   readonly client?: ClientInfo;
   /**
-   * The conversation that the client named: the HTTP header `earpiece-conversation`, or the address in the gateway's start
-   * options.
+   * The conversation of the client: from its HTTP header `earpiece-conversation`, or from the gateway's start options.
    */
   readonly session?: string;
   /** Set if this connection is only for the calls of one session of the client: see `SessionConnections`. */
@@ -99,7 +98,7 @@ export type Connection = {
   readonly shown?: (server: string, tool: string) => string;
 };
 
-/** The session that a client names in its calls. `client`: the connection of the client itself. */
+/** The session that a client names in its calls. `client`: the client's own connection, which all its sessions share. */
 export type Caller = {
   readonly client: Connection;
   readonly session: string;
@@ -167,10 +166,7 @@ export type Ride =
       readonly leaseMs?: number;
       readonly stands?: (on?: Result) => Promise<boolean>;
     }
-  /**
-   * The client gets `text` in place of the result. If a text with a newer state leaves first, the client gets the result, because
-   * that text has shown the interrupts.
-   */
+  /** The client gets `text` in place of the result. */
   | { readonly kind: 'replace'; readonly text: string; readonly delivery: Delivery };
 
 /**

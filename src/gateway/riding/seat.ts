@@ -36,7 +36,9 @@ export class Seat {
   readonly missed = new Set<string>();
   readonly #settling = new Set<Promise<unknown>>();
   #mark: string | undefined;
-  /** The kept events. A server can fail any number of times, so only its newest state and its newest instructions are kept. */
+  /**
+   * Events kept until a call names their conversation. A server can fail often, so only its newest state and instructions stay.
+   */
   readonly #untold = new Map<string, UpstreamEvent>();
   #refused: { readonly error: NoConversation; readonly until: number } | undefined;
 
@@ -67,7 +69,7 @@ export class Seat {
     await this.#attendance.arrive(conversation);
     const bound = await this.#reboundTo();
     if (bound === undefined || this.identity.host === undefined) return;
-    // While this connection arrived in a conversation without a session, a hook has reported the session. `bind` merges both
+    // While this connection arrived in a conversation without a session, a hook has reported the session. `bind` merges these two
     // conversations.
     await this.#options.inbox.bind(this.identity.host.process, bound);
     this.#identifiedAt = Number.NEGATIVE_INFINITY;
@@ -107,8 +109,8 @@ export class Seat {
   }
 
   /**
-   * Decides almost every call without waiting: a value means that no notification is open and no gate is up. `silent`: the view
-   * then shows no text. `speaks`: the view shows a text even without notifications.
+   * Returns a value if no notification is open and no gate is up, so that almost every call is decided without waiting. `silent`:
+   * the view then shows no text. `speaks`: the view shows a text even without notifications.
    */
   quiet(): 'silent' | 'speaks' | undefined {
     if (this.#known === undefined || this.#isOld() || !this.#attendance.hasBegun(this.#known.conversation)) return undefined;
@@ -167,8 +169,8 @@ export class Seat {
   }
 
   /**
-   * Returns the session of the host that a hook has reported since the last lookup. The gate of that session applies from this
-   * call on. Undefined if the host shows no other session.
+   * Returns the new session of the host, if a hook has reported one since the last lookup. The gate of that session applies from
+   * this call on.
    */
   async #reboundTo(): Promise<Awaited<ReturnType<Store['binding']>>> {
     const { by, host, conversation } = this.#identity ?? {};

@@ -1,7 +1,7 @@
 /**
  * Separates the calls of a client by the session that the client names in each call, so that each session gets its own
  * notifications. Measured with Codex 0.169: `_meta.sessionId` contains the id that the hooks get. In a call of a sub-agent,
- * `_meta.threadId` differs.
+ * `_meta.threadId` has another value.
  *
  * The client sends the value, and the client is trusted. Over stdio, the client has started the gateway. Over HTTP, a client may
  * name any conversation in a header anyway. A wrapped server sees the value, as without a gateway, but cannot set it.
@@ -14,7 +14,7 @@ import type { Caller, Connection, Ended } from './rider.ts';
  * The maximum number of sessions of one client. Beyond this maximum, the session whose last call is oldest loses its connection.
  */
 const MAX_SESSIONS = 100;
-/** A longer id is not the id of a session. */
+/** The maximum number of characters of a session's id. A longer id is ignored. */
 const MAX_CHARS = 200;
 
 export class SessionConnections {

@@ -3,7 +3,7 @@ import { cancelledBy, type Frame } from '../../mcp/frames/frame.ts';
 import type { Delivery } from './rider.ts';
 
 /**
- * A client that cancels within this time after the write may not have read the answer. A client that cancels later has the
+ * A client that cancels within this time after the write may not have read the answer. A client that cancels later has read the
  * answer.
  */
 export const CONFIRM_AFTER_MS = 250;
@@ -39,7 +39,7 @@ export class Settling {
   }
 
   begin(requestId: string, delivery: Delivery): void {
-    // If the client reuses the id of an unsettled answer, the client has that answer.
+    // If the client reuses the id of an unsettled answer, the client has read that answer.
     this.#settle(requestId, (before) => before.confirm());
     if (this.#ended) return delivery.release('client_died');
     this.#open.set(requestId, { delivery, written: false, again: this.#crossed });
@@ -87,7 +87,7 @@ export class Settling {
 
   /**
    * Settles all deliveries of a client that has disconnected. Clients often end right after an answer. After a regular
-   * disconnect, the client has every answer that it received whole. A client that was killed right after an answer may not have
+   * disconnect, every answer whose bytes were written counts as read. A client that was killed right after an answer may not have
    * read it.
    */
   end(): void {

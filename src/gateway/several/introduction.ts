@@ -26,7 +26,7 @@ export function introductionIn(frame: Request): Introduction {
 }
 
 /**
- * Returns the `_meta` envelope for a request that the gateway makes because of a client's request. If that request has no
+ * Returns the `_meta` envelope for a request that the gateway makes because of a client's request. If the client's request has no
  * envelope, returns `otherwise`.
  */
 export function envelopeLike(like: Request, otherwise: object): object {

@@ -8,8 +8,8 @@ import type { Introduction } from './introduction.ts';
 /** How long the client and its calls wait for servers, in milliseconds. */
 export type Patience = {
   /**
-   * How long the answer to server/discover waits for servers. Claude Code 2.1.330 probes with this request. A server without an
-   * answer 3 s after its start counts there as a server of the older generation.
+   * How long the answer to server/discover waits for servers. Claude Code 2.1.330 probes with this request. Claude Code treats a
+   * server without an answer 3 s after its start as a server of the older generation.
    */
   readonly probeMs: number;
   /**
@@ -19,7 +19,7 @@ export type Patience = {
   readonly discoverMs: number;
   /**
    * The longest time that a client waits for servers, unless the client reads its lists only once. The client's first lists have
-   * the servers that are ready when the wait ends. list_changed announces later servers.
+   * the entries of the servers that are ready when the wait ends. list_changed announces later servers.
    */
   readonly graceMs: number;
   /**

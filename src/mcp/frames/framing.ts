@@ -115,7 +115,7 @@ export class SseReader {
   #data: Buffer[] = [];
   #fields: { event?: string; id?: string; retry?: string } = {};
   #held = 0;
-  /** Whether the last chunk ended with CR. If the next chunk begins with LF, both are one line end. */
+  /** Whether the last chunk ended with CR. If the next chunk begins with LF, the CR and the LF are one line end. */
   #afterCr = false;
 
   constructor(
@@ -151,8 +151,8 @@ export class SseReader {
   }
 
   #line(bytes: Buffer): void {
-    // A client ignores byte order marks at the beginning of its stream. The stream begins with this event if all earlier events
-    // were dropped.
+    // A client ignores byte order marks at the beginning of its stream. Any event may begin this stream, because all earlier
+    // events may have been dropped.
     const line = this.#held === 0 ? withoutMarks(bytes) : bytes;
     this.#raw.push(bytes);
     this.#held += bytes.length;

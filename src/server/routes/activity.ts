@@ -201,7 +201,7 @@ async function closedIn(walk: Walk, log: LogKey): Promise<void> {
 
 /**
  * Reads the items that were open at the end of the period and closed later. If too many items have closed after the period, the
- * items that were queued up to a week before the period are searched instead.
+ * items that were queued in the period or in the week before are searched.
  */
 async function closedAfter(walk: Walk, log: LogKey): Promise<void> {
   const { to } = walk.asked;

@@ -174,8 +174,8 @@ const MESSAGES: Readonly<Record<Exclude<Action, 'resume'>, string>> = {
 };
 
 /**
- * Returns the name of the person, which is the name of the token. For a browser session, the token that created the session
- * counts, if a token did.
+ * Returns the name of the person: the name of the token, or of the token that created the browser session. The default is "a
+ * person in the console".
  */
 export const personOf = ({ name, session }: Principal): string =>
   session ? (/^browser of (.+)$/u.exec(name)?.[1] ?? 'a person in the console') : name;

@@ -220,7 +220,9 @@ function decoded(name: string, value: string): string {
   try {
     return decodeURIComponent(value.trim().replace(/^"(.*)"$/u, '$1'));
   } catch {
-    throw new ProblemError('bad_event', `the header ${name} is not percent-encoded correctly`, { field: name });
+    throw new ProblemError('bad_event', `the header ${name} is not percent-encoded correctly; write a percent sign as %25`, {
+      field: name,
+    });
   }
 }
 

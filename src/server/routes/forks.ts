@@ -54,7 +54,6 @@ export function forkRoutes(api: Api, { inbox }: Deps): void {
   );
 }
 
-/** Finds the conversation from which this conversation was forked. */
 async function originOf(inbox: Inbox, log: LogKey, id: ConversationId): Promise<ForksReply['origin']> {
   const { conversation, upTo } = (await inbox.lineage({ log, id })).at(-2) ?? {};
   return conversation === undefined || upTo === undefined ? null : { conversation, upTo };

@@ -31,7 +31,10 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
   } => {
     const { bus, toggles } = deps;
     if (bus === undefined || toggles === undefined)
-      throw new ProblemError('not_found', 'this server was created without subscribers');
+      throw new ProblemError(
+        'not_found',
+        'this server was created without subscribers; give createServer the options bus and toggles',
+      );
     return { bus, toggles };
   };
 

@@ -1,4 +1,4 @@
-/** Lists and changes tasks for a person. Taking a task from an agent interrupts that agent. */
+/** Lists and changes tasks for a person. Taking a task away from an agent interrupts that agent. */
 import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import type { Page, TaskView } from '../../wire/api.ts';

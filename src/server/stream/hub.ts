@@ -142,8 +142,7 @@ export class Hub implements Streams {
    */
   watch(): Promise<void> {
     this.#ready ??= new Promise((started) => {
-      // The counters begin at 0, because Prometheus does not count the first delivery of a counter that begins with this
-      // delivery.
+      // The counters are created with 0, because Prometheus ignores the first value of a counter.
       for (const record of CARRIERS) this.#options.metrics.count('earpiece_carried_total', { record }, 0);
       this.#running = this.#follow(started);
     });
@@ -167,7 +166,8 @@ export class Hub implements Streams {
   }
 
   /**
-   * Counts a change in the queue of a stream. Returns true if all queues together are too large. Streams call this method.
+   * Adds `more` bytes, which may be negative, to the size of all queues. Returns true if all queues together are too large.
+   * Streams call this method.
    */
   holds(more: number): boolean {
     this.#held += more;

@@ -5,7 +5,7 @@
 import { ProblemError } from '../problems.ts';
 import type { Principal } from '../tokens.ts';
 
-/** The share of all streams that one token and its sessions may use, so that streams are left for other tokens. */
+/** The shares of all streams for an admin token and for any other token. A share includes the streams of the token's sessions. */
 const PART_OF_ADMIN = 0.8;
 const PART_OF_ONE = 0.2;
 /**

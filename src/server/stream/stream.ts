@@ -1,4 +1,4 @@
-/** Sends records to one reader. Keeps the filter, the position and the state of the reader. `hub.ts` defines the modes. */
+/** Sends records to one reader. Keeps the filter, the position and the mode of the stream: see `hub.ts`. */
 import { defined } from '../../core/defined.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Stored } from '../../core/records.ts';
@@ -39,7 +39,10 @@ export type Streams = {
   readonly position: number;
   /** Runs one read of a stream. The number of simultaneous reads is limited. */
   reading<T>(work: () => Promise<T>): Promise<T>;
-  /** Counts a change in the queue of a stream. Returns true if all queues together contain too many bytes. */
+  /**
+   * Adds `more` bytes, which may be negative, to the size of all queues. Returns true if all queues together contain too many
+   * bytes.
+   */
   holds(more: number): boolean;
   /** Makes a stream live. The stream must have every record up to the position. */
   join(stream: Stream): void;
@@ -116,7 +119,6 @@ export class Stream {
 
   beat(): void {
     if (this.#mode === 'ended') return;
-    // A reader that has taken no data for several heartbeats is disconnected. A living client reconnects.
     this.#account();
     const room = this.#controller?.desiredSize ?? 0;
     const taken = this.#sent - (HELD_BYTES - room);
@@ -194,7 +196,6 @@ export class Stream {
     return conversation === undefined || concerns(record, conversation);
   }
 
-  /** Sends an encoded record, and counts it for the metrics. */
   #give(bytes: Uint8Array, asked = false): void {
     this.#options.metrics.count('earpiece_stream_records_total');
     this.#send(bytes, asked);

@@ -41,7 +41,6 @@ type Paged = Call & { readonly limit?: number };
 type AddressText = string;
 
 export interface Client {
-  /** The URL of the server. */
   readonly url: string;
 
   health(options?: Call): Promise<Health>;

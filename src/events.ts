@@ -25,7 +25,6 @@ export type Templates = { readonly templates: TemplateEngine; readonly lines: St
 export type Events = Templates & {
   /** The bus, which receives the events of sources. */
   readonly bus: Bus;
-  /** Switches subscribers on and off. */
   readonly toggles: SubscriberToggles;
   /** Writes the notifications that the bus still holds back, and closes the bus and the template engine. */
   close(): Promise<void>;

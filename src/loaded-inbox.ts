@@ -19,7 +19,6 @@ export type OpenOptions = InboxOptions & {
 export class LoadedInbox extends UserInbox {
   /** Turns the events of sources into notifications. */
   readonly bus: Bus;
-  /** Switches subscribers on and off. */
   readonly toggles: SubscriberToggles;
   readonly templates: TemplateEngine;
 

@@ -218,7 +218,7 @@ export async function partsOf(given: Config, options: InboxOptions): Promise<Par
           ...(options.thread ? { thread: true } : {}),
         })
       : db;
-  // The database is opened first, so that an unusable folder is reported in one line.
+  // The database is opened before the project's name is claimed, so that an unusable folder is reported only once.
   const config = remember ? withClaimedName(given, at, (line) => onProblem?.(line)) : given;
   const files = policySource({
     ...at,

@@ -146,7 +146,7 @@ describe.each(KINDS)('an unreadable state folder: $code', (kind) => {
         const index = join(home.home, STATE, 'installed/files.json');
         expect(stderr).toBe(
           `earpiece: ${index} cannot be read (${code}), so your settings from before earpiece install are unknown and nothing was changed. ` +
-            `Give yourself access to the folder ${join(home.home, STATE)}. If you move the folder away with its database, the command removes only the entries of Earpiece\n`,
+            `Give yourself access to the folder ${join(home.home, STATE)}, or move it away with its database: then Earpiece removes only its own entries\n`,
         );
         expect(home.snapshot()).toEqual(before);
       },
@@ -190,7 +190,7 @@ describe('uninstall', () => {
     const before = home.snapshot();
     const { code, stdout } = run(['uninstall', '--yes']);
     expect(code).toBe(8);
-    expect(stdout).toMatch(/the copy of .*settings\.json from before earpiece install cannot be read \(EISDIR\)/u);
+    expect(stdout).toMatch(/the backup of .*settings\.json from before earpiece install cannot be read \(EISDIR\)/u);
     expect(home.snapshot()).toEqual(before);
   });
 });

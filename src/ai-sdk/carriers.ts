@@ -146,7 +146,10 @@ export class Carriers {
     return this.#asked;
   }
 
-  /** Runs work on the store. If the work fails, resolves to undefined, because a failing store must not stop an agent. */
+  /**
+   * Runs work on the store. If the work fails, reports the failure and resolves to undefined, because a failing store must not
+   * stop an agent.
+   */
   async try<T>(what: () => Promise<T>): Promise<T | undefined> {
     try {
       return await what();

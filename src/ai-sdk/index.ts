@@ -36,7 +36,9 @@ export class AiSdk {
     let told = false;
     this.#carriers = new Carriers(conversation, (error) => {
       if (!told)
-        onTrouble(`earpiece: ${conversation.address} gets no notifications: ${(error as Error).message ?? String(error)}`);
+        onTrouble(
+          `earpiece: ${conversation.address} gets no notifications while the store fails (${(error as Error).message ?? String(error)}); the agent continues`,
+        );
       told = true;
     });
   }

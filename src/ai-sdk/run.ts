@@ -38,7 +38,10 @@ export type Turn<M extends Message, R> = {
   readonly result: Awaited<R> | undefined;
 };
 
-/** The maximum number of interrupts after which a turn continues. Later interrupts wait for the next tool result or turn. */
+/**
+ * The maximum number of interrupts in a turn for which the model is called again. Later interrupts wait for the next tool result
+ * or turn.
+ */
 const INTERRUPTS_A_TURN = 8;
 
 export class Run<M extends Message, R> {
@@ -191,8 +194,8 @@ export class Run<M extends Message, R> {
 }
 
 /**
- * Explains the error of the SDK for a call without a model. Earpiece does not refuse such a call in advance, because a function
- * of the caller may set the model.
+ * Explains the error of the SDK for a call without a model. Earpiece does not refuse such a call in advance, because the caller's
+ * `call` function may set the model.
  */
 function withoutModel(error: unknown, { model }: CallOptions): unknown {
   if (model != null || !(error instanceof TypeError) || !error.message.includes('specificationVersion')) return error;

@@ -15,7 +15,7 @@ export class ToolRefused extends Error {
   }
 }
 
-/** The run to which wrapped tools belong. */
+/** The carriers and the stop signal of the run to which wrapped tools belong. */
 export type Calls = {
   readonly carriers: Carriers;
   /** The signal for running tools, which aborts when an interrupt asks the agent to cancel or pause. */

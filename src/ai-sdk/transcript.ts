@@ -7,7 +7,7 @@ export type Keep<M extends Message> = (messages: readonly M[]) => unknown;
 export class Transcript<M extends Message> {
   readonly messages: M[];
   readonly #keep: Keep<M> | undefined;
-  /** The messages of the current call, which distinguish a step's messages from the messages of earlier steps. */
+  /** The messages of the current call so far, with which `addStep` recognizes the messages of earlier steps. */
   #ofCall: Message[] = [];
 
   constructor(messages: M[], keep: Keep<M> | undefined) {

@@ -76,7 +76,10 @@ const AGENT: Table<AgentOptions> = {
   onTrouble: 'function',
 };
 
-/** Opens a conversation for writing. Throws `store_refused` while another process writes to the conversation. */
+/**
+ * Makes an agent, and opens its conversation for writing. Throws `store_refused` while another process writes to the
+ * conversation.
+ */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
   check('createAgent', options, AGENT);
   inner.checkModel(options.model, 'createAgent: the model cannot be used');

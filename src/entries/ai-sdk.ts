@@ -11,7 +11,8 @@ export interface AiSdk {
   tools<T extends Readonly<Record<string, SdkTool>>>(tools: T): T;
   /**
    * Calls `call(options)`, and repeats the call after an interrupt. New messages are added to `options.messages`, which is the
-   * transcript to keep. Rejects with the error of the call. `messages` then contains the steps that had finished.
+   * transcript to keep. Rejects with the error of the call or of `keep`. After an error, `options.messages` contains the finished
+   * steps.
    */
   run<O extends object, R>(
     call: ((options: O) => R) | SdkAgent<O, R>,

@@ -90,8 +90,9 @@ const RUN: Table<RunAndTellOptions> = {
 export const filesSource = (options: FilesOptions): FilesSource => files(following('filesSource', options, FILES));
 
 /**
- * Emits events for a switched branch, a moved upstream and a conflict that others have made. Call `start` to begin. Problems are
- * passed to `onTrouble`. By default, problems are printed on stderr.
+ * Emits events for a switched branch, a moved upstream branch and a conflict. Changes that `withOwnCommand` or `noteOwnChange`
+ * counts as the agent's own emit no event. Call `start` to begin. Problems are passed to `onTrouble`. By default, problems are
+ * printed on stderr.
  */
 export const gitSource = (options: GitOptions): GitSource => git(following('gitSource', options, GIT));
 
@@ -140,8 +141,8 @@ export async function parseWhen(text: string, here: { readonly now: number; read
 }
 
 /**
- * Makes the receiver of a webhook, with its secret from `env`. Returns a problem as a text for people. Throws `bad_argument` for
- * invalid arguments.
+ * Makes the receiver of a webhook, with its secret from `env`. If the settings or the secret cannot be used, returns the problem
+ * as a text for people. Throws `bad_argument` for invalid arguments.
  */
 export function receiverFrom(
   name: string,

@@ -46,7 +46,7 @@ export async function answerOf(handle: Handle, range?: Range): Promise<{ answer:
   }
 }
 
-/** The data of a handle that a program shows to people. Times are in milliseconds. */
+/** The data of a handle that a program shows to people. */
 export type HandleView = {
   readonly id: string;
   readonly uid: string;

@@ -18,7 +18,7 @@ export type AwaitDeps = {
   target(id: string, call: ToolCall): Target;
   changed(signal: AbortSignal): Promise<void>;
   shown(handle: Handle, version: number, callId: string): void;
-  /** Called when the call no longer watches the handle. */
+  /** Reports that this call of `await` no longer watches the handle. */
   released(handle: Handle): void;
   settle(call: ToolCall): void;
 };

@@ -104,7 +104,7 @@ function parseRange(
 export const isObject = (value: Json): value is { readonly [key: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Formats a value for a message. */
+/** Returns a value as JSON for a message, cut to 80 characters. */
 export function show(value: Json): string {
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;

@@ -6,7 +6,7 @@
  *   no notification until a call reads the handle. A question that the tool itself asks is not a guessed wait.
  * - If an answer reports a change whose notification is open, the carrier of that answer closes the notification as known
  *   (`ToolOutcome.knows`). If the carrier did not close the notification, the herald withdraws the notification afterwards. An
- *   earlier withdrawal could lose the change, because an answer may be lost with its process.
+ *   earlier withdrawal could lose the change, because the process may end before the answer is recorded.
  */
 import { defined } from '../core/defined.ts';
 import type { NotificationInput } from '../core/notification.ts';

@@ -86,7 +86,7 @@ describe('the output of a process', () => {
     for (const options of [{ path: join(folder, 'no', 'such', 'folder') }, { maxBytes: 1_000 }]) {
       const all = output([text], options);
       expect(all.text(500)).toMatch(/^\[… lines [\d,]+–[\d,]+, [\d,]+ bytes are left out …\]$/mu);
-      // This part crosses the end of the beginning that memory keeps.
+      // This part begins in the kept beginning and ends after it.
       const part = { fromByte: 10_000, bytes: 30_000 };
       expect(await all.read(part, 30_000)).toEqual({
         content: text.slice(10_000, 40_000),

@@ -134,7 +134,7 @@ export class Output {
       for (let done = 0; done < room;) done += writeSync(this.#file, chunk, done, room - done);
       this.#onDisk += room;
     } catch (error) {
-      // A full disk does not stop the process, because the beginning and the end are still in memory.
+      // A full disk does not end the command, because the beginning and the end of the output are still in memory.
       this.#trouble = (error as Error).message;
     }
   }
@@ -147,7 +147,7 @@ export class Output {
     }
     this.#tail.push(chunk.length > TAIL_BYTES ? Buffer.from(chunk.subarray(-TAIL_BYTES)) : chunk);
     this.#tailBytes += Math.min(chunk.length, TAIL_BYTES);
-    // A slice keeps its whole chunk in memory, so more than 512 chunks, or more than twice the kept bytes, are copied into one.
+    // A slice keeps its whole chunk in memory. So above 512 chunks or 256 KiB, the kept bytes are copied into one buffer.
     if (this.#tailBytes > 2 * TAIL_BYTES || this.#tail.length > 512) this.#tailBuffer();
   }
 

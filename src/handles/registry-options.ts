@@ -24,9 +24,9 @@ export type HandleSettings = {
   readonly address: string;
   /** A folder for this conversation alone, with mode 0700. The folder contains outputs and the ledger of handles. */
   readonly folder: string;
-  /** Called when a handle begins, changes or ends. */
+  /** Gets the new view of a handle each time that the handle begins, changes or ends. */
   readonly onChange?: (view: HandleView) => void;
-  /** Called with errors outside of the handles, such as errors of the inbox or the log. Default: a warning of the process. */
+  /** Called with errors outside of the handles, such as errors of the inbox or the log. Default: emits a process warning. */
   readonly onTrouble?: (error: unknown) => void;
   /**
    * Whether to withdraw a notification before the answer that reports the same change is recorded. Set this option for a host

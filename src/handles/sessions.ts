@@ -20,7 +20,7 @@ export const MARK = HANDLE_VARIABLE;
 export const GRACE_MS = 2_000;
 const KILLED_MS = 1_000;
 
-/** Returns the living processes of a session, without zombies. Outside of Linux, returns only the first group. */
+/** Returns the living processes of a session, without zombies. Outside of Linux, returns only the leader's process group. */
 export function membersOf(session: number): readonly Member[] {
   return process.platform === 'linux' ? fromProc(session) : fromPs(session);
 }
@@ -46,7 +46,7 @@ export function markOfProcess(pid: number): string | undefined {
 /** Sessions that get SIGTERM if they still run when this process exits. */
 const guarded = new Set<number>();
 
-/** Makes a session get SIGTERM when this process exits, until the returned function is called. */
+/** Sends SIGTERM to a session when this process exits. The returned function cancels this. */
 export function endAtExit(session: number): () => void {
   if (guarded.size === 0) process.on('exit', endGuarded);
   guarded.add(session);
@@ -71,7 +71,7 @@ async function signalUntilGone(session: number, signal: NodeJS.Signals, withinMs
       if (signal === 'SIGTERM' && signalled.has(group)) continue;
       signalled.add(group);
       send(-group, signal);
-      // A stopped process handles SIGTERM only after SIGCONT.
+      // A suspended process handles SIGTERM only after SIGCONT.
       if (signal === 'SIGTERM') send(-group, 'SIGCONT');
     }
     if (performance.now() >= deadline) return membersOf(session).length === 0;

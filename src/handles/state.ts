@@ -22,7 +22,7 @@ export type ToolError = {
 export type ToolResult = { readonly ok: string } | { readonly error: ToolError };
 
 /**
- * The state of a handle. `content` is the content so far. `question` is the handle's open question. A handle has at most one open
+ * The state of a handle. `content` is the output so far. `question` is the handle's open question. A handle has at most one open
  * question.
  */
 export type ToolState =
@@ -79,7 +79,8 @@ export class ToolFailure extends Error {
 }
 
 /**
- * The result of a tool: the text for the model, and the data for a notification. `lastLine` defaults to the last line of `text`.
+ * The text that a tool leaves for the model at its end, and the data for a notification. `lastLine` defaults to the last line of
+ * `text`.
  */
 export type Ending = {
   readonly text: string;

@@ -211,8 +211,8 @@ async function beforeTool(
   { tool, call, carries = false }: Extract<Moment, { kind: 'before_tool' }>,
   { transcript }: Caller,
 ): Promise<Attended> {
-  // If this moment carries notifications, Earpiece does not learn of the end of the batch, so only the transcript can be the
-  // proof.
+  // If this moment carries notifications, Earpiece does not learn of the end of the batch. So only the transcript can prove that
+  // the model has read a refusal.
   const given = carries && host.proof === 'request' ? 'transcript' : host.proof;
   const proof = given === 'transcript' && (host.transcript === undefined || transcript === undefined) ? undefined : given;
   const refused = await refuses(conversation, { on: tool, call, proof });
@@ -222,7 +222,7 @@ async function beforeTool(
 }
 
 async function refuses(conversation: Conversation, call: RefusedCall): Promise<Attended> {
-  // A hook can only refuse a call, so the hooks ignore `policy.interrupt`. A gateway withholds results.
+  // A hook can refuse a call but cannot withhold its result, so hooks ignore `policy.interrupt`.
   const refusal = await conversation.refuse(call);
   if (refusal === undefined) return NOTHING;
   const answer: Answer = { kind: 'deny', text: refusal.text };
@@ -230,8 +230,8 @@ async function refuses(conversation: Conversation, call: RefusedCall): Promise<A
 }
 
 /**
- * Denies a sub-agent's call while the gate is up, also if `policy.interrupt` is `after` (see `refuses`). The text leaves out the interrupt, which the main agent reads in its own
- * context.
+ * Denies a sub-agent's call while the gate is up, also if `policy.interrupt` is `after` (see `refuses`). The text leaves out the
+ * interrupt, which the main agent reads in its own context.
  */
 async function refusesSubagent(conversation: Conversation): Promise<Attended> {
   const gate = await conversation.gate();

@@ -40,8 +40,8 @@ export const withContext = (input: Input, additionalContext: string): Printed =>
   printed({ hookSpecificOutput: { hookEventName: input['hook_event_name'], additionalContext } });
 
 /**
- * Makes the output of a hook from an answer. The output never has `continue: false`, because Claude Code and Codex would still
- * run the tools.
+ * Makes the output of a hook from an answer. The output never has `continue: false`, because Claude Code and Codex run the tools
+ * in spite of this field.
  */
 export function format(answer: Answer, input: Input): Printed {
   switch (answer.kind) {

@@ -58,7 +58,7 @@ async function unprovenOf({ inbox, log, id }: Conversation): Promise<readonly It
   return unread.filter(({ outcome, observed, carrier }) => outcome === 'delivered' && !observed && carrier !== undefined);
 }
 
-/** Records the items that the file contains, and returns the missing items. */
+/** Records the items that the file contains, and returns the items that the file lacks. */
 async function proven(
   { inbox, log, id }: Conversation,
   host: Host,
@@ -76,7 +76,10 @@ async function proven(
   return items.filter((item) => !found.includes(item));
 }
 
-/** Returns the carriers by which a hook delivered these items. A gateway itself detects that its client died. */
+/**
+ * Returns the carriers by which a hook delivered these items. Carriers of a gateway are omitted, because a gateway itself detects
+ * that its client died.
+ */
 async function handedByHook({ inbox, log }: Conversation, items: readonly Item[]): Promise<readonly CarrierId[]> {
   if (items.length === 0) return [];
   const records = await inbox.store.read({ log, seqs: items.flatMap(({ history }) => history), types: ['carrier_offered'] });

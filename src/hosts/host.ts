@@ -1,7 +1,4 @@
-/**
- * Defines the types that describe a coding agent. A host with hooks has a table of its events and of the formats of Earpiece's
- * answers.
- */
+/** Defines the types that describe a coding agent: its properties, its hook events and the formats of Earpiece's answers. */
 import type { ContactPoint } from '../core/records.ts';
 import type { Process, Proof } from '../inbox/index.ts';
 import type { Answer, Caller, Moment } from './moment.ts';
@@ -28,7 +25,7 @@ export type HookEvent = {
    */
   readonly waits?: true;
   /**
-   * While the session has a valid mark file of this kind, the shell line ends the hook without starting Earpiece: see
+   * While the session has a valid quiet mark of this kind, the shell line ends the hook without starting Earpiece: see
    * `quiet-mark.ts`. Needs `sessionVariable`.
    */
   readonly marked?: Mark;
@@ -37,13 +34,19 @@ export type HookEvent = {
    * cannot call tools as hooks runs the command.
    */
   readonly served?: Readonly<Record<string, string>>;
-  /** The host's own rules for calls. The host starts the command if a rule matches. Default: for each call. */
+  /**
+   * Rules for calls, in the host's own syntax, such as `Bash(git push *)`. The host starts the command if a rule matches.
+   * Default: the host starts the command for each call.
+   */
   readonly onlyIf?: readonly string[];
   /** Whether this hook before a tool carries notifications while the MCP server that answers the `served` events does not run. */
   readonly standsIn?: true;
 };
 
-/** The properties of a coding agent that affect the answers to its moments, from hooks and from plugins. */
+/**
+ * The properties of a coding agent that determine Earpiece's answers to its moments. The agent reports its moments through hooks
+ * or a plugin.
+ */
 export interface Host {
   /** The host's name on Earpiece's command line: `claude`, `codex`. */
   readonly name: string;
@@ -53,7 +56,7 @@ export interface Host {
   readonly agent: string;
   /** The contact points that the host's hooks or plugin reach. */
   readonly points: readonly ContactPoint[];
-  /** The maximum number of characters of Earpiece's text. The host cuts a longer text, so Earpiece offers none. */
+  /** The maximum number of characters of Earpiece's text. The host cuts a longer text, so Earpiece never offers more. */
   readonly maxChars: number;
   /** Whether `maxChars` counts bytes of UTF-8. */
   readonly inBytes?: boolean;

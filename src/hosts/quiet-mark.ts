@@ -53,15 +53,15 @@ export function leaveMark(kind: Mark, state: string, session: string, database: 
 }
 
 /**
- * Makes two files: one is 1 ms older than the time, and `.to` is 1 ms younger. One file with the same time is not possible,
- * because Node cannot set nanoseconds.
+ * Makes two files: the time of `file` is 1 ms before `time`, and the time of `file.to` is 1 ms after `time`. One file with
+ * exactly this time is not possible, because Node cannot set nanoseconds.
  */
 function enclose(file: string, text: string, time: number): void {
   place(`${file}.to`, '', time + 1);
   place(file, text, time - 1);
 }
 
-/** Creates the file and sets its time in one step. */
+/** Writes a file with its time already set, and replaces an older file in one step. */
 function place(file: string, text: string, time: number): void {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, text, { mode: 0o600 });
@@ -70,9 +70,9 @@ function place(file: string, text: string, time: number): void {
 }
 
 type Forgotten = {
-  /** Whether the session has ended, so that the note of its server is removed too. */
+  /** Whether the session has ended. If so, the note of its server is removed too. */
   readonly over: boolean;
-  /** The marks of this database stay, because any change of the database makes them invalid. */
+  /** The path of a database. Its marks stay, because any change of the database makes them invalid. */
   readonly unless?: string | undefined;
 };
 
@@ -134,7 +134,7 @@ export type Ending = {
 };
 
 /**
- * Makes a line for a POSIX shell that exits if the quiet mark of this session is valid. In doubt, the line continues. Shells
+ * Makes a line of POSIX shell. The shell exits if the quiet mark of this session is valid. In doubt, the shell continues. Shells
  * compare missing files in different ways, so the line first tests that each file exists.
  */
 export function endsEarly(state: string, { mark, variable }: Ending, quote: (word: string) => string): string {

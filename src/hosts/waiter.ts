@@ -1,6 +1,6 @@
 /**
- * Waits during a session of a host that a separate command can wake. Runs that command when a notification may wake the idle
- * agent. A session has one waiter. The waiter ends with the host's process, or when that process shows another session.
+ * Watches a session of a host that a separate command can wake. Runs that command when a notification may wake the idle agent. A
+ * session has one waiter. The waiter ends with the host's process, or when that process shows another session.
  */
 import type { Json } from '../core/json.ts';
 import type { Owner } from '../core/records.ts';

@@ -19,8 +19,8 @@ type Wakes = {
 };
 
 /**
- * Returns the notifications that wake the agent. The agent's prompt hook delivers these notifications. If the list is empty, the
- * agent is not woken.
+ * Returns the ids of the notifications that wake the agent. The agent's prompt hook delivers these notifications. If the list is
+ * empty, the agent is not woken.
  */
 export const wakesOf = async (conversation: Conversation): Promise<readonly NotificationId[]> =>
   (await wakesAt(conversation, 'turn_start')).ids;

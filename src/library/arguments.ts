@@ -49,7 +49,7 @@ export type Table<T> = { readonly [K in keyof T]-?: T extends Required<Pick<T, K
 
 /**
  * Checks the arguments of a call against a table of types. Throws `bad_argument` with the call, the key, the value seen and what
- * to do. `what` names the value itself.
+ * to do. `what` is the name of the whole value in an error.
  */
 export function check<T extends object>(call: string, value: T, table: Table<T>, what = 'the options'): void {
   checkKeys(call, { path: '', what }, value, table);

@@ -98,8 +98,8 @@ export type Offer = {
   /** Whether the model may have seen the notifications before. If so, the text says that they are repeated. */
   readonly repeated: boolean;
   /**
-   * Confirms that the text was sent. Resolves to `late` if the lease or the notifications have ended before. For example, the
-   * next carrier after the lease's time ends the lease.
+   * Confirms that the text was sent. Resolves to `late` if the lease or the notifications have ended before. A lease whose time
+   * is over ends with the next carrier.
    */
   confirm(): Promise<'confirmed' | 'late'>;
   /** Releases notifications whose text was not sent, so that they are offered again. The default reason is `cancelled`. */

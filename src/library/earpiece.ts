@@ -228,8 +228,8 @@ export class Earpiece implements AsyncDisposable {
   }
 
   /**
-   * Yields records of this project, or of the agent, conversation or project in `of`, as any process writes them. Begins after
-   * the position `after`; without `after`, yields only new records. Ends when `signal` aborts.
+   * Yields records of this project, or of the agent, conversation or project in `of`, as soon as any process writes them. Begins
+   * after the position `after`; without `after`, yields only new records. Ends when `signal` aborts.
    */
   watch(
     query: {

@@ -43,7 +43,7 @@ const any = (value: unknown): never => value as never;
 const call = async (): Promise<string> => 'x';
 const server = (): ReturnType<typeof createServer> => createServer({ earpiece: ear });
 
-/** Starts a gateway with complete options, of which some are replaced. */
+/** Returns a function that starts a gateway with complete options, except for the options in `change`. */
 const gateway = (change: object): (() => unknown) => {
   return () =>
     startGateway({ front: { kind: 'http' }, upstreams: [], rider: inboxRider({ earpiece: ear, agent: 'coder' }), ...change });

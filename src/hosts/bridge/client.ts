@@ -46,12 +46,15 @@ type Overdue = { readonly of: string; readonly whose: Whose; readonly moment: Mo
 /** How long the agent waits for an answer, and for the first answer of a bridge that has just started. */
 const ANSWER_WITHIN_MS = 250;
 const START_WITHIN_MS = 2_000;
-/** A bridge that is not ready within this time counts as hanging. */
+/** How long a bridge may take until it is ready. A slower bridge counts as hanging and is killed. */
 const READY_WITHIN_MS = 15_000;
 const STEPS = 5;
 const PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
-/** A bridge that leaves `HANGS_AFTER` questions unanswered, and writes nothing for `HANGS_AFTER_MS`, counts as hanging. */
+/**
+ * The limits at which a bridge counts as hanging: unanswered questions since its last line, and the time since the first of them
+ * was overdue.
+ */
 const HANGS_AFTER = 3;
 const HANGS_AFTER_MS = 5_000;
 const GATE_UP =
@@ -61,7 +64,7 @@ export class BridgeClient {
   readonly #options: ClientOptions;
   #child: ChildProcess | undefined;
   #ready = false;
-  /** Whether the bridge has answered before. */
+  /** Whether the current bridge process has answered a question. */
   #warm = false;
   #generation = 0;
   #ids = 0;

@@ -1,21 +1,22 @@
 /**
- * Finds out whether Claude Code works, so that its waiting process wakes only an idle agent. Each waiting process starts when the
- * agent is idle: at the start of a session and at the end of a turn. Each later hook in a turn writes the time into a file beside
- * the waiting process's own file. Most hooks in a turn end in the shell and write nothing, but the hook of a prompt always writes.
+ * Finds out whether the agent in Claude Code works, so that Earpiece's waiting process (`earpiece hook claude --wait`) wakes only
+ * an idle agent. Each waiting process starts when the agent is idle: at the start of a session and at the end of a turn. Each
+ * later hook in a turn writes the time into a file beside the waiting process's own file. Most hooks in a turn end in the shell
+ * and write nothing, but the hook of a prompt always writes.
  *
- * Measured with 2.1.330: no hook reports these events: a person has stopped a turn (Esc), a request has failed, or a hook of
- * another program has blocked a prompt. No hook of Earpiece runs when a hook of another program prevents the end of a turn. The
- * transcript shows these states at once, except Esc before the first token of an answer. Claude Code's own file about its process
- * shows `busy`, `waiting` (for a permission) or `idle`, and the time of the last change. This file only proves that work has
- * ended, because Claude Code does not document it.
+ * Measured with 2.1.330. No hook reports a turn that a person stopped (Esc), a failed request, or a prompt that another program's
+ * hook blocked. No hook of Earpiece runs when a hook of another program prevents the end of a turn. The transcript shows these
+ * events at once, except Esc before the first token of an answer. Claude Code's own file about its process shows `busy`,
+ * `waiting` (for a permission) or `idle`, and the time of the last change. Earpiece uses this file only as a proof that work has
+ * ended, because Claude Code does not document the file.
  */
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tailOf, type Entry } from '../transcript.ts';
 
 /**
- * Work without a call of a tool counts as over after this time without a change of the transcript. A needless wake is better than
- * an agent that is never woken.
+ * How long the transcript may stay unchanged during work without a tool call. After this time, the work counts as over, because a
+ * needless wake is better than an agent that is never woken.
  */
 const OVER_AFTER_MS = 5 * 60_000;
 
@@ -24,7 +25,7 @@ type Host = { readonly pid: number; readonly startedAt: string };
 /** Returns the folder with one file for each waiting process. */
 export const waitersIn = (state: string): string => join(state, 'waiters');
 
-/** Returns the path of the file that names the waiting process of a host. The name begins with the id of the host's process. */
+/** Returns the path of the file that names the waiting process of a host. The file's name begins with the host's process id. */
 export const waiterFile = (state: string, { pid, startedAt }: Host): string =>
   join(waitersIn(state), `${pid}-${startedAt.replaceAll(/\W/g, '-')}`);
 
@@ -46,7 +47,7 @@ export function noteWork(state: string, host: Host, beganAt: number): void {
   }
 }
 
-/** Whether the agent is idle. `since`: when the process that waits began, epoch ms. */
+/** Whether the agent is idle. `since`: when the waiting process began, epoch ms. */
 export function isIdle(state: string, host: Host, { since, transcript }: { since: number; transcript: unknown }): boolean {
   const turn = typeof transcript === 'string' ? turnIn(transcript) : undefined;
   const { notedAt, beganAt } = workIn(state, host);

@@ -9,7 +9,10 @@ import { EarpieceError } from '../../core/errors.ts';
 import { changes, type FilePlan } from './plan.ts';
 import { digest, MAX_BYTES, type InstallBook } from './record.ts';
 
-/** How long a write may wait for another process. The draft of a process that was killed counts as abandoned after 10 s. */
+/**
+ * How long a write may wait for another process. The wait is longer than the 10 s after which the draft of a killed process
+ * counts as abandoned.
+ */
 const WITHIN_MS = 12_000;
 
 /**

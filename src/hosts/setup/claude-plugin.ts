@@ -15,7 +15,7 @@ export const PLUGIN = 'earpiece';
 const BESIDE = '$CLAUDE_PLUGIN_ROOT/../../dist/cli/main.js';
 
 /**
- * The state folder, as `stateFolder` finds it. With a relative `XDG_STATE_HOME`, a hook finds no mark file
+ * The state folder, as `stateFolder` finds it. With a relative `XDG_STATE_HOME`, a hook finds no quiet mark
  * (`hosts/quiet-mark.ts`), so each hook starts Earpiece.
  */
 const STATE = '${XDG_STATE_HOME:-$HOME/.local/state}/earpiece';
@@ -43,8 +43,8 @@ export function claudePlugin({
 }
 
 /**
- * Makes the shell lines of the hooks. The shell expands the variables in these lines. If Claude Code expanded the variables, a
- * quote in a path would break the line.
+ * Makes the shell lines of the hooks and of the MCP server. The shell expands the variables in these lines. If Claude Code
+ * expanded the variables, a quote in a path would break the line.
  */
 const lines =
   (fetched: string) =>

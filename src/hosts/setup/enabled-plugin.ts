@@ -8,7 +8,7 @@ import { readSettings } from './read-settings.ts';
 import type { EnabledPlugin } from './setup.ts';
 
 /**
- * Returns the enabled plugin, if any. `settings` are the files that may enable or disable the plugin. The last file decides.
+ * Returns the enabled plugin, if any. `settings` are the files that may enable or disable the plugin, lowest priority first.
  * `plugins` is the folder of Claude Code's plugins.
  */
 export function enabledPlugin(settings: readonly string[], plugins: string): EnabledPlugin | undefined {

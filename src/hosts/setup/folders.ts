@@ -14,7 +14,7 @@ export const geminiFolder = (place: Place): string =>
 export const qwenFolder = (place: Place): string =>
   place.scope === 'project' ? join(place.project, '.qwen') : inHome(place, 'QWEN_HOME', '.qwen');
 
-/** A file of settings that an agent reads. Only an administrator changes a file of the machine. */
+/** A settings file that an agent reads. Only an administrator can change a file of the `machine`. */
 export type SettingsFile = { readonly file: string; readonly of: 'machine' | 'user' | 'project' };
 
 /** Returns the folders of an administrator's settings, on Linux and macOS. */
@@ -23,7 +23,7 @@ const machineFolders = ({ system }: Place, linux: string, mac: string): readonly
   join(system, 'Library/Application Support', mac),
 ];
 
-/** Lists the administrator's settings of Claude Code. The last file decides. */
+/** Lists the administrator's settings files of Claude Code, lowest priority first. */
 export const claudeManaged = (place: Place): readonly string[] =>
   claudeMachine(place).flatMap((folder) => {
     const more = join(folder, 'managed-settings.d');
@@ -32,14 +32,14 @@ export const claudeManaged = (place: Place): readonly string[] =>
   });
 export const claudeMachine = (place: Place): readonly string[] => machineFolders(place, 'claude-code', 'ClaudeCode');
 
-/** Lists the settings of Gemini CLI. The last file decides. */
+/** Lists the settings files of Gemini CLI, lowest priority first. */
 export const geminiSettings = (place: Place): readonly SettingsFile[] =>
   layered(place, geminiFolder, 'GEMINI_CLI', machineFolders(place, 'gemini-cli', 'GeminiCli'));
-/** Lists the settings of Qwen Code. The last file decides. */
+/** Lists the settings files of Qwen Code, lowest priority first. */
 export const qwenSettings = (place: Place): readonly SettingsFile[] =>
   layered(place, qwenFolder, 'QWEN_CODE', machineFolders(place, 'qwen-code', 'QwenCode'));
 
-/** Lists the settings files of Gemini CLI, or of its fork Qwen Code, which reads the same files. The last file decides. */
+/** Lists the settings files of Gemini CLI, or of its fork Qwen Code, which reads the same files. Lowest priority first. */
 function layered(
   place: Place,
   folder: (place: Place) => string,
@@ -59,7 +59,8 @@ function layered(
 }
 
 /**
- * Lists the settings of Codex. The last file decides. Codex reads the settings of a project only if the user trusts the project.
+ * Lists the settings files of Codex, lowest priority first. Codex reads the file of a project only if the user trusts the
+ * project.
  */
 export const codexSettings = (place: Place): readonly SettingsFile[] => [
   { file: join(place.system, 'etc/codex/config.toml'), of: 'machine' },
@@ -70,8 +71,8 @@ export const codexSettings = (place: Place): readonly SettingsFile[] => [
 export const codexRequirements = (place: Place): string => join(place.system, 'etc/codex/requirements.toml');
 
 /**
- * Lists the settings of opencode. The last file decides, but the variable OPENCODE_CONFIG_CONTENT overrides the files of the user
- * and the project.
+ * Lists the settings files of opencode, lowest priority first. The variable OPENCODE_CONFIG_CONTENT overrides the files of the
+ * user and the project.
  */
 export const opencodeSettings = (place: Place): readonly SettingsFile[] => [
   ...opencodeIn(pluginFolder('opencode', { ...place, scope: 'user' }), 'user'),
@@ -83,7 +84,7 @@ export const opencodeSettings = (place: Place): readonly SettingsFile[] => [
 const opencodeIn = (folder: string, of: SettingsFile['of']): readonly SettingsFile[] =>
   ['opencode.json', 'opencode.jsonc'].map((name) => ({ file: join(folder, name), of }));
 
-/** Lists the settings of Claude Code of the user and the project. The last file decides. */
+/** Lists Claude Code's settings files of the user and the project, lowest priority first. */
 export const claudeSettings = (place: Place): readonly string[] => [
   join(claudeFolder(place), 'settings.json'),
   join(place.project, '.claude', 'settings.json'),

@@ -4,7 +4,7 @@ import { appendJson, jsonAt, jsonProblem, removeJson } from '../../config/edit-j
 import type { Edited } from '../../config/edit.ts';
 import type { FoundHook, Part } from './setup.ts';
 
-/** One entry of an event's list. */
+/** One entry of the list `hooks.<Event>`. */
 export type Group = { readonly matcher?: string; readonly hooks: readonly Readonly<Record<string, unknown>>[] };
 
 export type HookSettings = {

@@ -12,8 +12,8 @@ export type Ours = {
   /** The path of the database, if it is not the default that each process of this user finds. */
   readonly db?: string;
   /**
-   * The state folder with the mark files of quiet sessions (`quiet-mark.ts`) and the lists of wrapped servers. Without this
-   * folder, no hook checks for a mark file.
+   * The state folder with the quiet marks of sessions (`quiet-mark.ts`) and the lists of wrapped servers. Without this folder, no
+   * hook checks for a quiet mark.
    */
   readonly state?: string;
   /**
@@ -90,7 +90,7 @@ export const SERVER_NAME = 'earpiece';
 
 const flags = ({ db }: Ours): readonly string[] => (db === undefined ? [] : ['--db', db]);
 
-/** Matches the start of Earpiece in a command line of any version. */
+/** Matches the words that start Earpiece, in a command line of any version. */
 const EARPIECE = String.raw`(?:^|[\s'"/\\])(?:earpiece(?:@[\w.+-]+)?|cli[/\\]main\.[jt]s)['"]?`;
 
 /** The tool of Earpiece's MCP server that a host calls instead of a command. */
@@ -105,8 +105,8 @@ export const isServed = ({ type, server, tool }: Readonly<Record<string, unknown
 
 /**
  * Whether Earpiece has written this hook. False for a line of a person, even if the line starts Earpiece. Such a line may be a
- * wrapper, a pipe or a container. Each line of `shellLine`, of any version, ends with Earpiece's message. So
- * Earpiece recognizes the line even after somebody edits its paths.
+ * wrapper, a pipe or a container. Each line of `shellLine`, of any version, ends with Earpiece's message. So Earpiece recognizes
+ * the line even after a person edits its paths.
  */
 export function isOurHook(handler: Readonly<Record<string, unknown>>, host: string): boolean {
   const { command } = handler;

@@ -11,6 +11,8 @@ export function readSettings(file: string): { readonly text?: string; readonly p
     if (code === 'ENOENT') return {};
     if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
       return { problem: `${file} is not UTF-8; save the file as UTF-8 in your editor first` };
-    return { problem: `${file} cannot be read (${code ?? message}); repair the file, then run the command again` };
+    return {
+      problem: `${file} cannot be read (${code ?? message}); make it a readable file of at most 64 MiB, then run the command again`,
+    };
   }
 }

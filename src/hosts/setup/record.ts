@@ -10,7 +10,10 @@ import { EarpieceError } from '../../core/errors.ts';
 import { keepPrivate, makeFolders, readLimited } from '../../input/index.ts';
 import type { Scope } from './setup.ts';
 
-/** The largest file that is read. Claude Code keeps its whole history in one file with its servers, so the limit is high. */
+/**
+ * The size of the largest file that is read, in bytes. Claude Code keeps its whole history in one file with its servers, so the
+ * limit is high.
+ */
 export const MAX_BYTES = 64 * 1_048_576;
 
 export type Recorded = {
@@ -43,8 +46,8 @@ export interface InstallBook {
   /** Returns the path under which `drop` keeps the saved bytes of a file; undefined if there are no saved bytes. */
   keptAs(file: string): string | undefined;
   /**
-   * Forgets a file. `keep`: the saved bytes stay, under the path of `keptAs`, because they were not restored. A backup that was
-   * changed since stays too.
+   * Forgets a file. `keep`: the saved bytes stay, under the path of `keptAs`, because they were not restored. A backup that has
+   * changed since the installation stays too.
    */
   drop(file: string, how?: { readonly keep: boolean }): void;
 }
@@ -79,13 +82,13 @@ export function installBook(at: Surroundings): InstallBook {
       if (code === undefined) return;
       throw new EarpieceError(
         'bad_config',
-        `${index} cannot be read (${code}), so your settings from before earpiece install are unknown and nothing was changed. Give yourself access to the folder ${stateFolder(at)}. If you move the folder away with its database, the command removes only the entries of Earpiece`,
+        `${index} cannot be read (${code}), so your settings from before earpiece install are unknown and nothing was changed. Give yourself access to the folder ${stateFolder(at)}, or move it away with its database: then Earpiece removes only its own entries`,
       );
     },
     trouble(file) {
       const code = files()[file]?.base == null ? undefined : unreadable(backupOf(file), MAX_BYTES);
       if (code === undefined) return undefined;
-      return `the copy of ${file} from before earpiece install cannot be read (${code}); make ${backupOf(file)} readable. If you move that copy away, the command removes only the entries of Earpiece`;
+      return `the backup of ${file} from before earpiece install cannot be read (${code}); make ${backupOf(file)} readable, or move it away to remove only Earpiece's entries`;
     },
     list: () => Object.values(files()).flatMap((stored) => whole(stored) ?? []),
     get(file) {

@@ -1,6 +1,6 @@
 /**
- * Describes the changes that `earpiece install` makes for an agent: the files, and the Earpiece entries in them. Each of these
- * agents has one table.
+ * Describes the changes that `earpiece install` makes for an agent: the files, and the Earpiece entries in them. There is one
+ * `Setup` for each agent.
  */
 import type { Edited } from '../../config/edit.ts';
 import type { BridgeCommand } from '../bridge/index.ts';
@@ -16,14 +16,14 @@ export type Place = {
   /** The project's root folder. */
   readonly project: string;
   readonly scope: Scope;
-  /** The root of the machine's own settings. Tests set this folder. */
+  /** The root folder of the administrator's settings: `/`, except in tests. */
   readonly system: string;
 };
 
 /** One change of one file. `add` and `remove` leave all other bytes as they are, and neither throws. */
 export type Part = {
   readonly file: string;
-  /** The text that a person reads before they agree: `hooks at Stop`. */
+  /** The text that a person reads before they confirm the installation: `hooks at Stop`. */
   readonly what: string;
   /** Adds Earpiece's entries, and replaces older Earpiece entries. `base`: the text before the first installation. */
   add(text: string, base?: string): Edited;
@@ -42,7 +42,7 @@ export type Part = {
 
 /**
  * The reason why an agent ignores an installation, and what a person can do. `ofServer`: the agent ignores only the MCP server.
- * `notOfPlugin`: the agent runs the hooks of a plugin.
+ * `notOfPlugin`: the agent still runs the hooks of a plugin.
  */
 export type Disabled = {
   readonly why: string;
@@ -70,7 +70,7 @@ export type FoundHook = { readonly event: string; readonly command?: string; rea
 /** A file with a second copy of Earpiece's hooks. `isByHand`: a person wrote a hook of the copy. */
 export type HookCopy = { readonly file: string; readonly isByHand: boolean };
 
-/** A plugin of Earpiece that is enabled at the host, with the same hooks. */
+/** An enabled plugin of Earpiece at the host. Its hooks are the hooks that `earpiece install` would add. */
 export type EnabledPlugin = {
   /** The host's name for the plugin. */
   readonly name: string;
@@ -98,7 +98,7 @@ export type WrapSettings = {
   readonly path: readonly string[];
   /** The path of the list of wrapped servers. */
   readonly list: string;
-  /** The agent's name for the environment of a server. */
+  /** The key of a server's environment in the agent's settings. */
   readonly env: 'env' | 'environment';
   entry(
     program: { readonly command: string; readonly args: readonly string[] },

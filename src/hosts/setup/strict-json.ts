@@ -1,4 +1,4 @@
-/** Finds syntax that Gemini CLI does not accept in a settings file, although the file is JSON with comments. */
+/** Finds syntax that Gemini CLI does not accept in a settings file, although other readers of JSON with comments do. */
 import { formatProblem } from '../../config/index.ts';
 import { positionIn } from '../../config/jsonc.ts';
 import { readSettings } from './read-settings.ts';

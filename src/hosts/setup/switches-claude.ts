@@ -71,7 +71,7 @@ function modeOn(name: string, settings: readonly Source[], { env }: Place): read
   return isOn(value) ? [variableOff(name, value)] : [];
 }
 
-/** Finds the managed settings that allow this kind of customization only in plugins. */
+/** Finds the managed settings that allow customizations of this kind (`hooks`, `mcp`) only in plugins. */
 const locked = (managed: readonly Source[], kind: string) =>
   each(managed, ['strictPluginOnlyCustomization']).filter(({ value }) => value === true || listOf(value).includes(kind));
 

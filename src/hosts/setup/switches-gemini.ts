@@ -32,7 +32,7 @@ export function gemini(user: Place): readonly Disabled[] {
   const disabled = each(sources, ['hooksConfig', 'disabled']).filter(({ value }) =>
     listOf(value).some((name) => names.includes(String(name))),
   );
-  // Only servers that all lists allow are started. If no server is in all lists, Gemini CLI starts every server.
+  // Gemini CLI starts only servers that all lists allow. If no server is in all lists, Gemini CLI starts every server.
   const allowed = each(sources, ['mcp', 'allowed']).filter(({ value }) => Array.isArray(value));
   const common = allowed
     .map(({ value }) => listOf(value).map(normal))
@@ -83,7 +83,7 @@ function modeOn(name: string, sources: readonly Source[], user: Place): readonly
   return found !== undefined && isOn(found.value) ? [hooksOff(found, `= ${found.value}`)] : [];
 }
 
-/** Returns the files from which Qwen Code reads variables. The first file decides. */
+/** Returns the files from which Qwen Code reads variables, highest priority first. */
 export const qwenEnvFiles = (user: Place): readonly string[] =>
   [join(user.project, '.qwen'), user.project, qwenFolder({ ...user, scope: 'user' }), join(user.home, '.qwen'), user.home].map(
     (folder) => join(folder, '.env'),
@@ -106,7 +106,7 @@ const servers = (sources: readonly Source[]): readonly Disabled[] => [
   ),
 ];
 
-/** Returns the names by which Gemini CLI lists Earpiece's hooks. The entries of older versions have only a command. */
+/** Returns the names by which Gemini CLI lists Earpiece's hooks. The entries of older Earpiece versions have only a command. */
 const hookNamesIn = (file: string, host: string): readonly string[] =>
   hooksIn(readSettings(file).text ?? '', (handler) => isOurHook(handler, host)).flatMap(
     ({ name, command }) => name ?? command ?? [],

@@ -238,7 +238,7 @@ function restored(
   const there = tableOf(jsonAt(text, settings.path));
   const servers = { ...known, ...listed };
   const names = Object.keys(servers);
-  // A list may have lost the environment of a server.
+  // The servers whose environment is known. A person may have removed the environment of a server from the list.
   const whole = names.filter((name) => Object.hasOwn(known, name) || Object.keys(servers[name]?.env ?? {}).length > 0);
   const isCovered = (variable: string): boolean =>
     [...whole, ...Object.keys(there)].some((name) => variable.startsWith(keptVariable(name, '')));

@@ -92,9 +92,9 @@ export function asAgent(input: NotificationInput, { log }: InsideAgent): Notific
 }
 
 /**
- * Marks a notification or an event whose content the caller of this process chooses, if an agent's command made it, or if its
- * sender is an agent and no person. The model reads this content as the words of the agent (`tellerOf`). Earpiece's own
- * notifications, such as the end of a session, are not marked.
+ * Marks a notification or an event whose content the caller of this process chooses. The mark is set if an agent's command made
+ * it, or if its sender is an agent and no person. The model reads this content as the words of the agent (`tellerOf`).
+ * Earpiece's own notifications, such as the end of a session, are not marked.
  */
 export const callersWords = <Given extends { readonly origin?: Partial<Origin> }>(given: Given, inside?: InsideAgent): Given => {
   const { agent, person } = given.origin ?? {};

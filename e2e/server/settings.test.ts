@@ -56,7 +56,7 @@ verifies('server:settings', 'each setting has the way to change it, its source, 
   expect(before.places).toEqual({ user: { file: at.user, exists: false }, project: { file: at.project, exists: true } });
   expect(one(before, 'budget.max_items').change).toEqual({
     label: 'Lines of a message',
-    help: 'The maximum number of lines with notifications in one message. Beyond this number, errors wait for the next message, and one line counts the others.',
+    help: 'The maximum number of lines with notifications in one message. Beyond this number, errors wait for the next message, and one line counts the other notifications.',
     form: { kind: 'number', min: 1, max: 1_000 },
     addsUp: false,
     takesEffect: 'now, from the next carrier on',

@@ -1,5 +1,5 @@
 /**
- * Runs an agent: a conversation in the log, a model, tools, and the loop between them. The log is the history. Another process
+ * Runs an agent: a conversation in the log, a model, tools, and the loop between them. The log is the history, so another process
  * can continue the conversation from the log after a crash.
  */
 import { formatAddress, MAIN, parseAddress, type Address } from '../core/address.ts';
@@ -43,7 +43,7 @@ export class Agent implements AsyncDisposable {
   readonly inbox: Inbox;
   readonly conversation: Conversation;
   readonly options: AgentOptions;
-  /** Receives the agent's events; undefined if there is no receiver. */
+  /** Receives the agent's events for subscribers; undefined if there is no receiver. */
   readonly emitter: Emitter | undefined;
   readonly #self: SelfWatch;
   readonly #requests: Requests;
@@ -303,7 +303,10 @@ export class Agent implements AsyncDisposable {
     }
   }
 
-  /** Returns the open notifications, and keeps them from waking the agent until a person sends the next message. */
+  /**
+   * Returns the ids of the open notifications, and keeps these notifications from waking the agent until a person sends the next
+   * message.
+   */
   async #handBack(): Promise<readonly NotificationId[]> {
     const { log, id } = this.conversation;
     const open = await this.inbox.store.items(log, { kind: 'open', conversation: id });

@@ -91,7 +91,7 @@ export async function askModel(
       }
       if (read.done) return { kind: 'failed', error: new IncompleteAnswer('the stream ended before the answer was complete') };
       const part = read.value;
-      // The provider's package sends `stream-start` by itself, so that part does not show that the provider has accepted the
+      // The provider's package itself sends `stream-start`, which therefore does not show that the provider has accepted the
       // request.
       if (!started && part.type !== 'stream-start' && part.type !== 'error') {
         started = true;

@@ -70,7 +70,6 @@ function inTurn(record: Draft, { reasoning, toolCalls }: TurnPolicy, { names, si
   return [record];
 }
 
-/** Returns the turn number of each record. */
 function turnsOf(records: readonly Draft[]): readonly number[] {
   let turn = 0;
   let begun = false;

@@ -9,7 +9,7 @@ import { fileTools } from './file-tools.ts';
 const root = mkdtempSync(join(tmpdir(), 'earpiece-file-tools-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** The reports of the tools about files. The files source has its own tests. */
+/** The reports that the files source gets from the tools. The files source has its own tests. */
 let noted: string[];
 beforeEach(() => (noted = []));
 const [read, write] = fileTools({

@@ -32,7 +32,7 @@ const unfollowed: Followed = {
 
 /** The maximum size of a file that the tool reads. */
 const MAX_BYTES = 20 * 1_048_576;
-/** The maximum number of lines in one answer. */
+/** The maximum number of lines in one result. */
 const MAX_LINES = 2_000;
 const MAX_CHARS = 50_000;
 

@@ -1,10 +1,10 @@
 /**
- * Sends the questions about background tools at the end of a turn to the model, together in one separate request (RFD 037 of JP).
+ * At the end of a turn, sends all questions about background tools to the model in one separate request (RFD 037 of JP).
  */
 import { TURN_END_ANSWERS, type Inquiry, type TurnEndAnswer } from '../handles/index.ts';
 
 /**
- * Makes the function that sends the questions at the end of a turn. `ask` sends one question to the model. The function returns
+ * Makes the function that sends the questions at the end of a turn. `ask` sends one text to the model. The function returns
  * only the valid answers in the model's reply, and no answer if the reply contains no JSON object.
  */
 export const askInquiries =

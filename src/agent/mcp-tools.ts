@@ -11,7 +11,7 @@ import { outcomeOf, type CallResult, type ResultLimits } from './mcp-results.ts'
 export type McpTools = { readonly tools: readonly Tool[]; close(): Promise<void> };
 
 export type McpToolsOptions = ResultLimits & {
-  /** Called when a server fails, disconnects or reconnects. */
+  /** Gets an event when a server fails, disconnects or reconnects. */
   readonly onUpstream?: (event: ServerEvent) => void;
   readonly report?: (line: string) => void;
   /** How long a server may take to list its tools. Default 30,000 ms. With several servers, at most 12,000 ms. */
@@ -57,7 +57,11 @@ export async function mcpTools(upstreams: readonly Upstream[], options: McpTools
         );
       } catch (cause) {
         const why = cause instanceof Error ? cause.message : String(cause);
-        return new EarpieceError('upstream', `MCP server ${name} did not answer: ${why}`, { cause });
+        return new EarpieceError(
+          'upstream',
+          `MCP server ${name} did not answer: ${why}; start the server, or correct its command or URL`,
+          { cause },
+        );
       }
     }),
   );

@@ -188,7 +188,8 @@ const KEY_CHARS = 80;
 
 /**
  * Returns the key of a note. `name` is the argument that contains the key. The key of a note of one conversation contains that
- * conversation. The key of a persisted note does not, so that a later conversation can replace or withdraw the note.
+ * conversation. The key of a persisted note contains no conversation, so that a later conversation can replace or withdraw the
+ * note.
  */
 function keyOf(name: 'key' | 'withdraw', key: Json | undefined, { id }: Conversation, persist: boolean): string {
   if (typeof key !== 'string' || key.trim() === '' || key.length > KEY_CHARS)

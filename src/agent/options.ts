@@ -52,7 +52,7 @@ export type AgentSettings = {
   /** Returns a random number from 0 to 1, which spreads retries in time. */
   readonly chance?: () => number;
   /**
-   * Called with an error that no caller gets, such as a failed emit, or an error of the store in a turn that notifications began.
+   * Reports an error that no caller gets, such as a failed emit, or an error of the store in a turn that notifications began.
    * Default: emits a warning of the process.
    */
   readonly onTrouble?: (error: unknown) => void;

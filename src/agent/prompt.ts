@@ -91,7 +91,7 @@ export function promptOf(records: readonly Draft[], { system, placement, without
 
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
 
-/** Returns the calls without an answer, because the process ended during these calls. */
+/** Returns the calls that have no result, because the process ended while they ran. */
 export function unanswered(records: readonly Draft[]): readonly ToolCallRequestRecord[] {
   const answered = new Set(records.flatMap((record) => (isType(record, 'tool_call_response') ? [record.id] : [])));
   return records.flatMap((record) => (isType(record, 'tool_call_request') && !answered.has(record.id) ? [record] : []));

@@ -167,7 +167,7 @@ export class SelfWatch {
     if (this.#pending.size === 0 || this.#stuck.some((emit) => this.#pending.has(emit))) return;
     const waitedFor = [...this.#pending];
     const time = patience(withinMs, () => this.#options.inbox.lines?.busy?.() ?? false);
-    // The bus may hold events back to count them. `written` makes the bus write them now.
+    // The bus may hold events back to count them. `inbox.written()` makes the bus write these events now.
     const written = this.#options.inbox.written().catch(this.#options.onTrouble);
     const how = await Promise.race([Promise.allSettled([written, ...waitedFor]), time.over]);
     time.end();
@@ -233,6 +233,6 @@ export const callKey = (id: string): string => `call:${id}`;
 export type Batch = {
   readonly began: (call: ToolUse) => void;
   readonly ended: (call: ToolUse, end: CallEnd) => void;
-  /** Called when the results are recorded. Emits the successes now, so that no carrier waits for these emits. */
+  /** Emits the successes when the results are recorded, so that no carrier waits for these emits. */
   readonly carried: () => void;
 };

@@ -50,13 +50,12 @@ export class Transcript {
     this.#mustHold = mustHold;
   }
 
-  /** Every record of the conversation, oldest first. */
   get records(): readonly Draft[] {
     return this.#records;
   }
 
   /**
-   * Reads the log and completes the unfinished work of an earlier process: answers open calls, and marks the interrupts that the
+   * Reads the log and completes the unfinished work of an earlier process: answers the calls without a result, and marks the interrupts that the
    * model has read.
    */
   async open(): Promise<void> {
@@ -92,7 +91,7 @@ export class Transcript {
   }
 
   /**
-   * Marks the interrupts of the transcript as read, which lowers their gate. Called when the provider has accepted a request with
+   * Marks the interrupts of the transcript as read, which lowers their gate. Call this method when the provider has accepted a request with
    * the whole transcript.
    */
   async read(): Promise<void> {

@@ -41,7 +41,7 @@ export type TurnAgent = {
   readonly emit: (event: AgentEvent) => void;
   /** Whether the program is closing the agent. */
   readonly closing: () => boolean;
-  /** Returns the open notifications, and keeps them from waking the agent. */
+  /** Returns the ids of the open notifications, and keeps these notifications from waking the agent. */
   readonly handBack: () => Promise<readonly NotificationId[]>;
 };
 
@@ -98,7 +98,12 @@ export class Turn {
       enter('streaming');
       if (cycle > maxCycles) {
         self.outOfIterations();
-        return this.#end('failed', cycle - 1, text, `the turn needed more than ${maxCycles} requests to the model`);
+        return this.#end(
+          'failed',
+          cycle - 1,
+          text,
+          `the turn needed more than ${maxCycles} requests to the model; raise agent.max_cycles (maxCycles), or send another message`,
+        );
       }
       // If the budget is exceeded, this answer is the last.
       const last = budget.overspent;

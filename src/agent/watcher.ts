@@ -21,7 +21,7 @@ export type Watched = {
   readonly mode: Mode;
   paused(): Promise<boolean>;
   emit(event: AgentEvent): void;
-  /** Returns true if the agent was interrupted at once. */
+  /** Interrupts the agent for an open interrupt. Returns true if the current stream or tools were ended. */
   force(item: Item): boolean;
   /** Begins a turn. Resolves when the turn has ended, or to undefined if another turn has already begun. */
   wake(ids: readonly NotificationId[], at: 'idle' | 'forced'): Promise<unknown>;

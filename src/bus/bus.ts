@@ -34,7 +34,7 @@ export type BusDeps = {
   ) => Promise<{ readonly kind: 'value'; readonly value: boolean } | { readonly kind: 'failed'; readonly reason: string }>;
   /** Renders previews. Without this engine, a preview shows the event's own message. */
   readonly templates?: Pick<TemplateEngine, 'render'>;
-  /** For this time after an event of a key was queued, later events of the key are held back and counted. Default 100 ms. */
+  /** How long later events of a key are held back and counted after an event of the key was queued. Default 100 ms. */
   readonly foldMs?: number;
   /** Gets one line when a condition fails. An equal line is reported only once. */
   readonly onTrouble?: (line: string) => void;
@@ -152,7 +152,7 @@ export class Bus implements Emitter, AsyncDisposable {
       const only = listening[0] as Subscriber;
       return this.#offer(only, event, address, now).then((handled) => [handled]);
     }
-    // Withdrawals are started first, because a notification that is queued now may have the same key. No `await` comes before any
+    // Withdrawals are started first, so that a new notification with the same key is not withdrawn. No `await` comes before any
     // of these calls, so that the next event follows all effects of this event.
     const taken = taking.map((subscriber) => this.#takeBack(subscriber, event, address, now));
     const handled = listening.map((subscriber) => this.#offer(subscriber, event, address, now));
@@ -274,8 +274,8 @@ export class Bus implements Emitter, AsyncDisposable {
   }
 
   /**
-   * Drops channels that were idle for 60 s. The bus calls this method at 1,024 channels, or at twice the number of channels that
-   * the last sweep left.
+   * Drops channels that were idle for 60 s. The bus calls this method at 1,024 channels, or, if that is more, at twice the number
+   * of channels that the last sweep left.
    */
   #sweep(tick: number): void {
     for (const [name, channel] of this.#channels)

@@ -36,9 +36,9 @@ export type ChannelDeps = {
   readonly redacted: (event: Event) => Event;
   /** Reads, from the open notifications of all processes, how many events of each key are only counted. */
   readonly counted: () => Promise<Counted>;
-  /** Subtracts events whose state has ended from the counts in these notifications. */
+  /** Subtracts events whose state has ended from the counts in the open notifications of all processes. */
   readonly recount: (over: Counted) => Promise<void>;
-  /** The channel calls `wake` when a withdrawal may have made `dueAt` earlier. */
+  /** Tells the bus that a withdrawal may have made `dueAt` earlier. */
   readonly wake: (channel: Channel) => void;
   readonly foldMs: number;
   readonly now: () => Moment;
@@ -75,7 +75,7 @@ export class Channel implements Holder {
   /** The number of different events that may be queued before the open notifications are counted again. */
   #free: { urgent: number; other: number };
   #storm: Storm | undefined;
-  /** The counts of storms in the log, and the tick of the read. */
+  /** The counts of storms in the log, and the tick at which they were read. */
   #counted: { readonly tick: number; readonly counted: Counted } | undefined;
   /** Counted events whose state has ended and that the log still counts. */
   #over: Over | undefined;
@@ -108,8 +108,8 @@ export class Channel implements Holder {
       const known = key === undefined ? undefined : this.#keys.get(key);
       if (key !== undefined && known !== undefined && now.tick - known.leadTick < this.#deps.foldMs)
         return this.#wait(known, key, event);
-      // A later event of a recently queued key needs no room in the list. The event is folded into the key's notification, or
-      // supersedes this notification.
+      // An event of a recently queued key takes no free place: the event is folded into the key's notification, or supersedes
+      // this notification.
       const behindOthers = key !== undefined && this.#storm?.details.has(key);
       if (behindOthers || (known === undefined && !this.#mayQueue(event))) return this.#count(event, key, now.tick);
     }
@@ -189,13 +189,13 @@ export class Channel implements Holder {
     }
     await this.#outlet.written();
     if (!isDue || this.#over === undefined) return;
-    // The withdrawals that were in line have found the counted events whose state has ended.
+    // All withdrawals in line are now written, so `#over` has all their counted events.
     this.#countAnew(this.#over);
     if (this.#storm === undefined) this.dueAt = this.#foldsUntil();
     await this.#outlet.written();
   }
 
-  /** Returns the earliest end of a fold that has waiting events. */
+  /** Returns the tick at which the first fold with waiting events ends. Infinity if no events wait. */
   #foldsUntil(): number {
     let due = Number.POSITIVE_INFINITY;
     for (const { waiting, leadTick } of this.#keys.values())

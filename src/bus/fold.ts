@@ -13,7 +13,7 @@ export class Fold {
   events = 0;
   /** The number (`OrderedWriter.arrived`) of the newest event. */
   last = 0;
-  /** Resolves for every caller that emitted one of these events. */
+  /** Resolves to the result for every caller that emitted one of these events. */
   readonly done = Promise.withResolvers<Handled>();
   #newest = '';
 

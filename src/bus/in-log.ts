@@ -12,15 +12,15 @@ import { countedKeys } from '../core/unlisted.ts';
 import { countedIn, dataOf, stillCounted, withoutEnded, type Counted } from './storm.ts';
 import type { Logged } from './recent-details.ts';
 
-/** At most 10 pages of 100 recent notifications are searched. */
+/** The number of notifications in a page, and the maximum number of pages that `lately` reads. */
 const PAGE = 100;
 const PAGES = 10;
 /** The maximum number of attempts to change a count. An attempt fails if another process changes the count at the same time. */
 const TRIES = 20;
 
 /**
- * The number of newest unread notifications that are searched for a notification that a summary has counted. Each event of a
- * burst repeats this search, for example for each of a thousand restored files.
+ * The maximum number of newest unread notifications in which a withdrawal looks for notifications that a summary has counted.
+ * Each event of a burst repeats this search, for example when a thousand files are restored, so the number is small.
  */
 const SEARCHED_PER_EVENT = 100;
 

@@ -107,7 +107,7 @@ async function stage(
 
 type Step =
   | { readonly do: 'emit'; readonly state: 0 | 1; readonly key: string; readonly subject: string; readonly critical: boolean }
-  /** `block`: a fold time of 1 ms passes while no timer can run. */
+  /** `block`: blocks the thread for longer than the fold time of 1 ms, so that no timer runs. */
   | { readonly do: 'flush' | 'yield' | 'block' };
 
 const steps = fc.array(

@@ -37,7 +37,7 @@ type Lane = {
   readonly inLine: Map<string, { readonly by: Outlet; readonly done: Promise<unknown> }>;
 };
 
-/** Lanes exist only while an event of their key is not written. */
+/** The lanes by project and key. A lane exists only while an event of its key is unwritten. */
 class Lanes {
   readonly #byName = new Map<string, Lane>();
 

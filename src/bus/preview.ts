@@ -96,7 +96,7 @@ function failureOf(rendered: Rendered | undefined): string | undefined {
 export const TEST_SOURCE = 'test';
 
 /**
- * Makes a test notification. The message first says that nothing happened, and then quotes the text. The notification's level
+ * Makes a test notification. The message first says that nothing happened, and then quotes the previewed text. The notification's level
  * `info` does not interrupt an agent, and by default does not wake an agent.
  */
 export function testNotification(subscriber: Subscriber, { kind, words }: Preview, by: string): NotificationInput {

@@ -66,7 +66,7 @@ export function recentBy({ withdraw, output }: Subscriber, items: readonly Logge
       over.add(key);
       continue;
     }
-    // An item that waits for a time may itself be a repetition.
+    // An item that waits for a time may itself be a repetition, so its time does not count.
     if (typeof deliver === 'object' && 'at' in deliver) continue;
     const details = recent.get(key) ?? new Map<string, number>();
     recent.set(key, details);

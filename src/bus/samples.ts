@@ -1,4 +1,4 @@
-/** A sample event of each known type. Trials of subscribers and `docs/subscribers.md` use these samples. */
+/** A sample event of each known type. Previews and checks of subscribers, and `docs/subscribers.md`, use these samples. */
 import type { EventInput } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import { EVENT_TYPES, type KnownType } from './event-types.ts';

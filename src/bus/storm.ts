@@ -1,6 +1,6 @@
 /**
  * A storm: more different events at once than a channel may queue. The storm lists events up to a limit, some of which may still
- * be queued, and only counts the others.
+ * be queued, and only counts further events.
  */
 import type { Event, Handled } from '../core/event.ts';
 import type { Item } from '../core/items.ts';
@@ -9,7 +9,7 @@ import type { Json } from '../core/json.ts';
 /** One detail of a key, and the number of its occurrences. */
 export type Detail = { event: Event; count: number };
 
-/** `last`: the number of the detail's newest event. */
+/** `last`: the number (`OrderedWriter.arrived`) of the detail's newest event. */
 type Listed = Detail & { readonly key: string | undefined; last: number };
 
 export class Storm {
@@ -135,7 +135,6 @@ function namesOf(keys: Iterable<string>, id: string): readonly string[] {
   return names;
 }
 
-/** Returns the names that are still counted. */
 export const stillCounted = (names: readonly string[], counted: Counted, id: string): readonly string[] =>
   names.filter((name) => counted.has(shortName(name)) || counted.has(shortName(`${id}:${name}`)));
 

@@ -38,7 +38,7 @@ export type Subscriber = {
     readonly maxSize: number;
     /** The paths of the key, such as `payload.tool_name`. Events with the same values are counted instead of repeated. */
     readonly dedupeKey?: readonly string[];
-    /** A repetition within this time after the first event is delivered at the end of the window. */
+    /** A repetition within this time (ms) after the first event is delivered when the time ends. */
     readonly dedupeWindowMs: number;
   };
   readonly output: {

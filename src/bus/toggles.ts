@@ -94,7 +94,7 @@ export function subscriberToggles(inbox: Inbox): SubscriberToggles {
   };
 }
 
-/** Makes the key of a list. A project's name cannot contain "*", so the keys differ. */
+/** Makes the key of a list. A project's name cannot contain "*", so no project has the key of the user's list. */
 const keyOf = (scope: ToggleScope): string => `subscribers off ${scope.kind === 'user' ? '*' : scope.project}`;
 
 const readList = (stored: Json | undefined): readonly string[] =>

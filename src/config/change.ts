@@ -148,14 +148,14 @@ function valueOf({ key, to }: Asked, file: string): Plain | undefined {
   if (to.kind === 'unset' && path !== undefined) {
     // A person may remove an unknown key. A later step checks that the file contains the key.
     if (setting?.value.takesTable)
-      throw refused(key, `${key} is a table, but this command removes single values; remove the table from ${file} by hand`);
+      throw refused(key, `${key} is a table, but only single values can be removed; remove the table from ${file} by hand`);
     return undefined;
   }
   if (setting === undefined) throw refused(key, unknownSetting(key));
   const plain = to.kind === 'text' ? plainOfText(setting, to.text) : to.kind === 'value' ? plainOf(setting, to.value) : undefined;
   if (plain?.kind === 'problems') throw refused(key, plain.problems.map(({ text }) => `${key} ${text}`).join('; '));
   if (plain === undefined)
-    throw refused(key, `${key} is a table, but this command writes single values; write the table into ${file} by hand`);
+    throw refused(key, `${key} is a table, but only single values can be written; write the table into ${file} by hand`);
   return plain.value;
 }
 

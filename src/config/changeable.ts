@@ -91,7 +91,7 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
     SETTINGS.enable,
     always(
       'Notifications',
-      'Off: only actions (cancel, pause, resume) and critical notifications of persons, core subscribers and core kinds are delivered. The log keeps the others.',
+      'Off: only actions (cancel, pause, resume) and critical notifications of persons, core subscribers and core kinds are delivered. The log keeps all notifications.',
     ),
   ],
   [SETTINGS.minLevel, always('Lowest level', 'Notifications below this level are filtered at delivery, but the log keeps them.')],
@@ -114,7 +114,7 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
     SETTINGS.maxItems,
     always(
       'Lines of a message',
-      'The maximum number of lines with notifications in one message. Beyond this number, errors wait for the next message, and one line counts the others.',
+      'The maximum number of lines with notifications in one message. Beyond this number, errors wait for the next message, and one line counts the other notifications.',
     ),
   ],
   [

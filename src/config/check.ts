@@ -161,7 +161,6 @@ function tableHint(node: Node, path: readonly string[]): string {
   return names.length === 0 ? `write [${joinKey(path)}.<name>]` : `write [${joinKey(path)}] with ${names.join(', ')}`;
 }
 
-/** A node of the tree of all settings. */
 export type Node = {
   readonly pattern: readonly string[];
   readonly keys: Map<string, Node>;

@@ -9,7 +9,7 @@ import { holderOf, type Entry } from './registry.ts';
 /** Returns the name or address of another project that an entry would use; undefined if the entry is allowed. */
 export type Demand = (entry: Written) => string | undefined;
 
-/** Whether this process runs in CI, where no person can give consent. In CI, a moved root keeps the name in its file. */
+/** Whether this process runs in CI. No person can give consent there, so a moved root keeps the name that its file sets. */
 export const nobodyToAsk = (env: Env): boolean => !['', '0', 'false', undefined].includes(env['CI']?.toLowerCase());
 
 /**

@@ -254,7 +254,7 @@ describe('the order of layers', () => {
           /is not valid TOML: .*; the redact list of this file cannot be read, so whole texts are redacted until you fix the file/u,
         ),
       ]);
-      // A broken file without a list redacts nothing.
+      // A broken file that does not set `redact` redacts nothing.
       expect(world({ project: 'view = [' }).read().config.policy.redact).toEqual([]);
     },
   );

@@ -50,7 +50,7 @@ export type Config = {
   readonly db: string;
   /** The folder to which records are written before they are pruned: an absolute path. */
   readonly archive?: string;
-  /** The default receiver or sender of commands: an address or the name of an agent. */
+  /** The address that commands use by default, as receiver or sender: an address, or the name of an agent. */
   readonly address?: string;
   readonly timeZone: string;
   readonly gateway: GatewayConfig;

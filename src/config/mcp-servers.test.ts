@@ -77,8 +77,8 @@ describe('the reader of other programs’ servers', () => {
     ['{"a": 1 /* x', '1:9: is not valid JSON: expected "*/" at the end of the comment, found "/* x"'],
     ['[]', '1:1: is a list; write an object with "mcpServers"'],
     ['"x"', '1:1: is "x"; write an object with "mcpServers"'],
-    ['{}', '1:1: has no "mcpServers" (nor opencode\'s "mcp"), and is empty'],
-    ['{"theme": 1, "other": 2}', '1:1: has no "mcpServers" (nor opencode\'s "mcp"), but has theme, other'],
+    ['{}', '1:1: has no "mcpServers" (nor opencode\'s "mcp"), and is empty; name another file'],
+    ['{"theme": 1, "other": 2}', '1:1: has no "mcpServers" (nor opencode\'s "mcp"), but has theme, other; name another file'],
     [
       '{"mcpservers": {}}',
       '1:1: has no "mcpServers" (nor opencode\'s "mcp"), but has "mcpservers", which may be meant as "mcpServers"',

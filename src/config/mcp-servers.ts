@@ -113,8 +113,8 @@ function serverList(root: Node, complain: Complain): ServerList | undefined {
   const has =
     near === undefined
       ? names.length === 0
-        ? 'and is empty'
-        : `but has ${names.slice(0, 5).join(', ')}`
+        ? 'and is empty; name another file'
+        : `but has ${names.slice(0, 5).join(', ')}; name another file`
       : `but has "${near}", which may be meant as "mcpServers"`;
   complain(root, `has no "mcpServers" (nor opencode's "mcp"), ${has}`);
   return undefined;

@@ -92,7 +92,7 @@ export function policySource(
 export function rememberProject(config: Config, at: Surroundings, onProblem?: (problems: readonly Problem[]) => void): void {
   const place = { folder: homeOfProject(config), root: config.root };
   try {
-    // A variable, a flag or a trusted file sets the name of a removed root, so that root has moved to this folder.
+    // If a variable, a flag or a trusted file gives this folder the name of a removed root, that root has moved here.
     if (config.layers.has('project') && holderOf(readEntries(at), config.project, config.root)?.gone)
       return takeName(at, config.project, place);
     const isNews = claimName(at, config.project, place);

@@ -41,7 +41,6 @@ export type Setting<T = unknown, F extends T | undefined = T | undefined> = {
   readonly needsTrust?: (value: T) => string | undefined;
 };
 
-/** A setting with a value of any type. */
 // oxlint-disable-next-line typescript/no-explicit-any -- `Setting` is invariant in T, and the table holds settings of every T
 export type AnySetting = Setting<any, any>;
 

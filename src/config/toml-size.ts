@@ -21,7 +21,7 @@ export function excessOf(text: string): Excess | undefined {
   let entries = 0;
   let inValue = false;
   let inHeader = false;
-  /** The start of the current key (-1 before its first character), and its parts so far. */
+  /** The start of the current key (-1 before its first character), and the number of its parts so far. */
   let key = -1;
   let parts = 1;
   const newKey = (): void => {

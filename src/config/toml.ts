@@ -5,7 +5,7 @@ import type { Problem } from './problems.ts';
 import type { Table } from './servers.ts';
 import { excessOf } from './toml-size.ts';
 
-/** The parser, which is loaded for the first file, because most folders have no file. */
+/** The TOML parser, loaded when the first file is parsed, because most folders have no configuration file. */
 let parser: typeof SmolToml | undefined;
 const smolToml = (): typeof SmolToml => (parser ??= createRequire(import.meta.url)('smol-toml') as typeof SmolToml);
 
@@ -46,5 +46,4 @@ function syntaxProblem(cause: unknown, text: string, file: string): Problem {
   };
 }
 
-/** Compares two problems by their place in the file. */
 export const byPlace = (a: Problem, b: Problem): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);

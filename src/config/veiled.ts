@@ -7,7 +7,10 @@ import { isSecretSetting, withoutSecretsIn, withoutSecretWords } from './secret-
 const HOLDERS: ReadonlySet<string> = new Set(['env', 'environment', 'headers', 'http_headers']);
 const holdsSecrets = (name: string): boolean => HOLDERS.has(name) || isSecretSetting(name);
 
-/** The members of Gemini CLI and Qwen Code that name a way to sign in. Their place has the name of a secret. */
+/**
+ * The members of Gemini CLI and Qwen Code that name a way to sign in. Their path contains `auth`, which looks like the name of a
+ * secret.
+ */
 const SIGN_IN = ['selectedType', 'enforcedType'].map((name) => ['security', 'auth', name]);
 
 /** Members that contain the command line of a server. */

@@ -12,7 +12,7 @@ export type ConfigWatch = { readonly current: () => Config };
 
 export type WatchOptions = LoadOptions & {
   /**
-   * Called with the problems, once for each state of the files with problems. `watchConfig` passes all problems of the first
+   * Gets the problems, once for each state of the files with problems. `watchConfig` passes all problems of the first
    * read. `current` later passes only problems of files. Exceptions are ignored.
    */
   readonly onProblem?: (problems: readonly Problem[]) => void;

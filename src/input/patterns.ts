@@ -23,12 +23,12 @@ export type PatternRead =
   | { readonly kind: 'problem'; readonly problem: string };
 
 export interface Pattern {
-  /** The number of instructions of the compiled program, at least 1. */
+  /** The number of RE2 instructions of the compiled pattern, at least 1. */
   readonly size: number;
   replaceAll(text: string, by: string): string;
   /** Whether the pattern matches anywhere in the text. */
   test(text: string): boolean;
-  /** The number of groups. */
+  /** The number of capturing groups, without the whole match. */
   readonly groups: number;
   /** Returns the first match and its groups. A group that matched nothing is undefined. Returns undefined if nothing matches. */
   find(text: string): readonly (string | undefined)[] | undefined;
@@ -115,7 +115,7 @@ function repeats(source: string): number {
 /** The white space of JavaScript, which includes more characters than the white space of RE2. */
 const SPACES = String.raw`\t\n\v\f\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
 
-/** Rewrites syntax that the two engines spell differently, or to which they give different meanings. */
+/** Rewrites syntax that JavaScript and RE2 spell differently, or to which they give different meanings. */
 const asRe2 = (source: string): string =>
   source
     .replaceAll(/\\u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})/gu, (_, high: string, low: string) => {

@@ -146,8 +146,8 @@ const hasSiblings = async ({ inbox, log, id }: Conversation): Promise<boolean> =
   (await inbox.store.presence({ log })).some((p) => p.conversation !== id && inbox.isActive(p));
 
 /**
- * Finds the answered message in the log of the conversation's agent. The message may be one for another conversation of this
- * agent, because a fork or an heir answers messages that the earlier conversation got.
+ * Finds the answered message in the log of the conversation's agent. The message may have been sent to another conversation of
+ * this agent, because a fork or an heir answers messages that the earlier conversation got.
  */
 async function answered(from: Conversation, id: string): Promise<{ readonly id: string; readonly depth: number }> {
   const [item] = await from.inbox.store.items(from.log, { kind: 'ids', ids: [id as NotificationId] });

@@ -9,7 +9,6 @@ import { STATES } from './waiting.ts';
 export type TalkTool = {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of an object. */
   readonly inputSchema: {
     readonly type: 'object';
     readonly properties: Readonly<Record<string, object>>;

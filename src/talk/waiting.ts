@@ -56,7 +56,7 @@ export async function isAskedAbout(inbox: Kept, log: LogKey, asked: Waiting): Pr
   return true;
 }
 
-/** Removes a request, so that the agent is not notified. */
+/** Removes a request to be notified. */
 export async function forget(inbox: Kept, log: LogKey, asked: Asked): Promise<void> {
   for (;;) {
     const before = await inbox.store.setting(waitingKey(log));
@@ -68,7 +68,7 @@ export async function forget(inbox: Kept, log: LogKey, asked: Asked): Promise<vo
 
 /**
  * Notifies, once, each agent that waits for the agent of `log` to reach this state. An agent whose session has ended also counts
- * as idle. The requests stay in the list until all notifications are stored, so that a call after a crash notifies the others.
+ * as idle. The requests stay in the list until all notifications are stored, so that a call after a crash notifies the remaining agents.
  */
 export async function became(inbox: Logs, log: LogKey, state: State): Promise<void> {
   for (;;) {

@@ -13,8 +13,8 @@ import { render } from '../../core/views/index.ts';
 type JpNotification = { readonly kind: Kind | string; readonly level?: Level; readonly message: string };
 
 /**
- * Adds ids to queue records. Adds to each carrier its delivered notifications, with their ids and a view. Closes the other
- * notifications as filtered, except those that are still pending.
+ * Adds ids to queue records. Adds to each carrier its delivered notifications, with their ids and a view. A notification that was
+ * not delivered closes as `filtered`, unless it is still pending.
  */
 export function closeByPosition(
   records: readonly Draft[],

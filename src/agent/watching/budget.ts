@@ -10,7 +10,7 @@ export type BudgetOptions = {
   readonly tokens?: number;
   /** The size of the model's context window. The last request and its answer must fit into this window. */
   readonly contextTokens?: number;
-  /** How long a turn should take. After this time, the agent is only warned. To end the turn, call `stop`. */
+  /** How long a turn should take, in ms. A turn that takes longer is not ended; to end the turn, call `stop`. */
   readonly timeoutMs?: number;
   /** The fraction of each limit at which the agent is warned. Default 0.8 of tokens and time, 0.7 of iterations and context. */
   readonly warnAt?: {

@@ -11,7 +11,7 @@ export type Headers = Readonly<Record<string, string | undefined>>;
 export type Limit = { readonly name: string; readonly limit: number; readonly remaining: number; readonly resetAt?: number };
 
 const LOW_AT = 0.1;
-/** The time until a limit resets, if the provider does not report this time. */
+/** The assumed time until a limit resets, in ms, if the provider does not report it. */
 const WINDOW_MS = 60_000;
 /**
  * The time after which the notification about a refusal expires, counted from the end of the delay that the provider requests.
@@ -21,7 +21,7 @@ const REFUSED_TTL_MS = 10 * 60_000;
 export class RateLimits {
   readonly #provider: string;
   readonly #lowAt: number;
-  /** The time until which each limit counts as already reported. */
+  /** For each limit, the time until which it counts as already reported, epoch ms. */
   readonly #told = new Map<string, number>();
 
   constructor({ provider, lowAt = LOW_AT }: { readonly provider: string; readonly lowAt?: number }) {
@@ -29,7 +29,7 @@ export class RateLimits {
     this.#lowAt = lowAt;
   }
 
-  /** Reads an answer's headers, whose names are in lower case. */
+  /** Returns the events about low limits in an answer's headers, whose names are in lower case. */
   heard(headers: Headers, now: number): readonly Seen[] {
     return limitsIn(headers, now).flatMap(({ name, limit, remaining, resetAt }) => {
       if (remaining > limit * this.#lowAt || (this.#told.get(name) ?? 0) > now) return [];

@@ -4,7 +4,7 @@
 import type { EventInput } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 
-/** An event without its subject and its source. `data` also contains its message, for templates. */
+/** An event without its subject and its source. `data` also contains the event's message, for templates. */
 export type Seen = Omit<EventInput, 'source' | 'subject'> & { readonly message: string };
 
 type Told = Pick<Seen, 'type' | 'severity' | 'key' | 'supersede' | 'ttlMs'> & { readonly data: Readonly<Record<string, Json>> };

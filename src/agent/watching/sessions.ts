@@ -6,7 +6,10 @@ import { cut, plainNumber, seen, type Seen } from './seen.ts';
 const QUESTION_CHARS = 100;
 const QUERY_CHARS = 200;
 
-/** Returns the events for a conversation that opens with these records. A new conversation has none. `session` is its address. */
+/**
+ * Returns the events for a conversation that opens with these records; a new conversation has no events. `session` is the address
+ * of the conversation.
+ */
 export function resumed(records: readonly Draft[], session: string): readonly Seen[] {
   const asked = records.flatMap((record) => (isType(record, 'chat_request') ? [record] : []));
   if (asked.length === 0) return [];

@@ -25,7 +25,7 @@ const END_CHARS = 100;
 /** The maximum number of characters of arguments in an event. Longer arguments are left out. */
 const ARGUMENT_CHARS = 2_000;
 
-/** The calls of one turn, to count repeated failures of a call and consecutive failures of a tool. */
+/** Counts the calls of one turn, the repeated failures of a call, and the consecutive failures of a tool. */
 export class ToolCalls {
   readonly #failed = new Map<string, number>();
   /** The number of consecutive failures of each tool. */

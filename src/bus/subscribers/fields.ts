@@ -121,7 +121,6 @@ function line(max: number, empty?: 'may be empty'): Value<string> {
   return { ...rest, read: (raw) => (empty && raw === '' ? value('') : read(raw)) };
 }
 
-/** Accepts a list whose elements are checked one by one. */
 function list(expects: string, max: number, check: (element: string) => string | undefined): Value<readonly string[]> {
   const each = texts(expects, check);
   return {

@@ -255,8 +255,8 @@ type Stamp = {
 };
 
 /**
- * The time stamps of file systems have steps of some milliseconds. A change within one step is visible only in the file's
- * content.
+ * How long a file counts as `fresh` after its last write, in ms. File systems store times in steps, so two writes within one step
+ * have the same time.
  */
 const STEP_MS = 100;
 

@@ -9,7 +9,7 @@ import { knownTypeNear } from '../event-types.ts';
 import type { FolderName, InjectAt, Priority, Subscriber, SubscriberProblem, Template } from '../subscriber.ts';
 import { FIELDS, LIMITS } from './fields.ts';
 
-/** The file with a template's name in the subscriber's folder. */
+/** The result of the search for a template's file in the subscriber's folder. */
 export type TemplateFound =
   | { readonly kind: 'template'; readonly template: Template }
   /** The file does not exist. The generic view then renders the line. */

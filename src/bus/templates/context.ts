@@ -25,8 +25,8 @@ const MAX_DEPTH = 50;
  *   because Earpiece adds this number (`core/unlisted.ts`).
  * - `timestamp`: the time of the last event. `time_zone`: the zone for `format_time`.
  *
- * For events that were counted together, the count of each detail is unknown. The first detail gets the remainder, and every
- * other detail gets 1. If the log does not keep each detail, the remainder is unlisted. Control characters stay, because views
+ * For events that were counted together, the count of each detail is unknown. Each detail counts as 1, and the first detail also
+ * gets the remainder. If the log does not keep each detail, the remainder is unlisted. Control characters stay, because views
  * neutralize the results of templates.
  */
 export function contextOf(
@@ -112,7 +112,7 @@ function lighter(value: Json, purse: Purse, chars: number, depth = 0): Json {
   return Object.fromEntries(fields);
 }
 
-/** Cuts a text between characters, and never within a character. */
+/** Cuts a text to at most `chars` UTF-16 units, and never within a surrogate pair. */
 function cut(text: string, chars: number): string {
   if (text.length <= chars) return text;
   const end = chars - 1;

@@ -218,7 +218,7 @@ describe('attacks', () => {
   const engine = templateEngine({ onTrouble: (reason) => troubles.push(reason) });
   afterAll(() => engine.close());
 
-  /** The time for this thread's own work and for the start of a new worker. */
+  /** The time in addition to the deadline, for this thread's own work and for the start of a new worker. */
   const SLACK_MS = 500;
   const usedMs = (): number => {
     const { user, system } = process.cpuUsage();

@@ -15,7 +15,6 @@ export type { Complaint } from './protocol.ts';
 
 /** Renders templates and evaluates conditions. Methods neither throw nor reject. Reasons are worded for people. */
 export interface TemplateEngine extends AsyncDisposable {
-  /** Renders a template with a context. */
   render(template: { readonly name: string; readonly text: string }, context: Json): Promise<Rendered>;
   /** Evaluates whether an expression is true in a context. As in Jinja, empty, zero and missing values are false. */
   evaluate(expression: string, context: Json): Promise<Evaluated>;
@@ -228,8 +227,8 @@ function reasonOf(verdict: Verdict, expression?: string): string {
 }
 
 /**
- * Whether the JSON of a value has at most about `maxChars` characters. Stops when the limit is exceeded. Each small value also
- * counts, because it takes time.
+ * Whether the JSON of a value has at most about `maxChars` characters. Stops when the limit is exceeded. A value without text
+ * counts too, because encoding it takes time.
  */
 function isWithin(value: Json, maxChars: number): boolean {
   let left = maxChars;

@@ -25,7 +25,7 @@ export type Complaint = { readonly line?: number; readonly message: string };
 export type Limits = {
   /** The maximum number of steps of a render. Each round of a loop costs at least one step. */
   readonly fuel: number;
-  /** The longest result. */
+  /** The longest result, in characters. */
   readonly maxChars: number;
   readonly memoryMb: number;
 };

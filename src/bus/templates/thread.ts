@@ -7,7 +7,7 @@ import type { Answer, Limits, Question, WorkerData } from './protocol.ts';
 export type Thread = {
   /**
    * Asks one question. Ask the next question only after the answer. After `lost` or `broken`, end the worker. The deadline counts
-   * from the start of the work.
+   * from the time at which the worker begins the question.
    */
   ask(question: Question, deadlineMs: number): Promise<Answer | Lost>;
   /** Ends the worker, and resolves when it has exited. Later questions are `lost`. May be called repeatedly. */
@@ -17,7 +17,7 @@ export type Thread = {
 /** `reason`: why the worker was lost, for people. */
 export type Lost = { readonly kind: 'lost'; readonly reason: 'late' | { readonly died: string } };
 
-/** The place of the worker's file: with the sources, or in the package, in a folder next to or above this chunk. */
+/** The possible places of the worker's file, relative to this module: among the sources, and in the built package. */
 const PLACES = ['./worker.ts', './workers/template.js', '../workers/template.js'];
 
 export async function startThread(limits: Limits, startMs: number): Promise<Thread | Lost> {

@@ -15,8 +15,11 @@ export type { RunOptions, Turn } from './run.ts';
 /** An agent of the SDK, such as `ToolLoopAgent`. */
 export type SdkAgent<O, R> = { stream(options: O): R };
 
-type MessagesOf<O> = O extends { messages?: infer M } ? (NonNullable<M> extends readonly (infer Each)[] ? Each : never) : never;
-export type MessageOf<O> = MessagesOf<O> extends Message ? MessagesOf<O> : Message;
+type ElementOf<L> = L extends readonly (infer Each)[] ? Each : never;
+// The options of the SDK are a union. In one of its members, `messages` is always undefined and adds nothing here.
+type MessagesOf<O> = O extends { messages?: infer M } ? ElementOf<NonNullable<M>> : never;
+/** The type of the messages in these options. */
+export type MessageOf<O> = [MessagesOf<O>] extends [never] ? Message : MessagesOf<O> extends Message ? MessagesOf<O> : Message;
 
 export type AiSdkOptions = {
   /**

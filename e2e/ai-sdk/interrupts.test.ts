@@ -53,19 +53,34 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
       expect(await desk.receipts()).toEqual({ STOP: 'read' });
     });
 
-    it('an abort before the first word leaves no empty message', async () => {
-      desk = await Desk.start(major, api, [
-        {
-          before: async ({ cutOff }) => {
-            await critical('STOP the disk is full');
-            await cutOff;
-          },
+    const beforeFirstWord = [
+      {
+        before: async ({ cutOff }: Request) => {
+          await critical('STOP the disk is full');
+          await cutOff;
         },
-        { says: [text('I have stopped.')] },
-      ]);
+      },
+      { says: [text('I have stopped.')] },
+    ];
+    // Gemini refuses two user messages in a row.
+    const after = api === 'gemini' ? ['user: text text'] : ['user: text', 'user: text'];
+
+    it('an abort before the first word leaves no empty message, and does not change the message that was sent', async () => {
+      proves('ai-sdk:prefix');
+      desk = await Desk.start(major, api, beforeFirstWord);
       desk.ask('Watch it.');
       await desk.ear.run(desk.sdk.streamText, { ...desk.options({}), onError: () => {} });
-      expect(desk.shape).toEqual(['user: text text', 'assistant: text']);
+      expect(desk.shape).toEqual([...after, 'assistant: text']);
+      desk.check(['STOP']);
+      if (api === 'openai-chat' || api === 'openai-responses') desk.checkBytes();
+    });
+
+    it('an abort before the first word of an agent does the same', async () => {
+      desk = await Desk.start(major, api, beforeFirstWord);
+      const agent = new desk.sdk.ToolLoopAgent({ model: desk.model, maxRetries: 0 });
+      desk.ask('Watch it.');
+      await desk.ear.run(agent, { messages: desk.messages });
+      expect(desk.shape).toEqual([...after, 'assistant: text']);
       desk.check(['STOP']);
     });
   });

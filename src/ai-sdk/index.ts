@@ -6,7 +6,7 @@ import { EarpieceError } from '../core/errors.ts';
 import type { Conversation, ConversationOptions, Inbox } from '../inbox/index.ts';
 import { Carriers } from './carriers.ts';
 import { Run, type RunOptions, type Turn } from './run.ts';
-import type { CallOptions, Message, SdkTool } from './shapes.ts';
+import type { Agent, CallOptions, Message, SdkTool } from './shapes.ts';
 import { wrapTools } from './tools.ts';
 
 export { ToolRefused } from './tools.ts';
@@ -75,7 +75,7 @@ export class AiSdk {
         `run: a turn of ${this.#conversation.address} is running; a conversation runs one turn at a time, so await the running turn first`,
       );
     const ask = (typeof call === 'function' ? call : call.stream.bind(call)) as (given: CallOptions) => R;
-    const run = new Run<MessageOf<O>, R>(this.#carriers, ask, options, more);
+    const run = new Run<MessageOf<O>, R>(this.#carriers, ask, options, more, (call as Agent).settings?.model);
     this.#run = run;
     return run.turn().finally(() => {
       this.#run = undefined;

@@ -7,9 +7,9 @@ import type { Item } from '../core/items.ts';
 import type { Carriers } from './carriers.ts';
 import { Interrupts, undelivered } from './interrupts.ts';
 import { keepsParts, textPart } from './outputs.ts';
-import type { CallOptions, Message, Step, StreamResult } from './shapes.ts';
+import type { CallOptions, Message, Model, Step, StreamResult } from './shapes.ts';
 import { wrapTools } from './tools.ts';
-import { Transcript, type Keep } from './transcript.ts';
+import { mustAlternate, Transcript, type Keep } from './transcript.ts';
 
 export type Call<O, R> = (options: O) => R;
 
@@ -50,6 +50,7 @@ export class Run<M extends Message, R> {
   readonly #call: Call<CallOptions, R>;
   readonly #onResult: RunOptions<M, R>['onResult'];
   readonly #transcript: Transcript<M>;
+  readonly #alternates: boolean;
   readonly #stopTools = new AbortController();
   #request = new AbortController();
   /** Whether an interrupt may abort the current step. After an interrupt, the model first finishes one step. */
@@ -60,13 +61,15 @@ export class Run<M extends Message, R> {
   #result: Awaited<R> | undefined;
   #keepFailed: unknown;
 
-  constructor(carriers: Carriers, call: Call<CallOptions, R>, options: CallOptions, more: RunOptions<M, R>) {
+  /** `model`: the model of an agent that has its own model. */
+  constructor(carriers: Carriers, call: Call<CallOptions, R>, options: CallOptions, more: RunOptions<M, R>, model?: Model) {
     this.#carriers = carriers;
     this.#call = call;
     this.#options = options;
     this.#onResult = more.onResult;
     this.#transcript = new Transcript(messagesOf<M>(options), more.keep);
-    carriers.parts = keepsParts((options.model as { provider?: string } | undefined)?.provider ?? '');
+    this.#alternates = mustAlternate(options.model ?? model);
+    carriers.parts = keepsParts(typeof options.model === 'string' ? '' : (options.model?.provider ?? ''));
   }
 
   get stopTools(): AbortSignal {
@@ -129,8 +132,8 @@ export class Run<M extends Message, R> {
     if (waiting === undefined || waiting.length === 0) return false;
     const view = await this.#carriers.offer({ at: 'forced', on: 'message' });
     if (view === undefined) return false;
-    // Gemini does not accept two consecutive user messages.
-    if (partial.trim() === '' && this.#transcript.last?.role === 'user') await this.#transcript.addToLast(view);
+    if (this.#alternates && partial.trim() === '' && this.#transcript.last?.role === 'user')
+      await this.#transcript.addToLast(view);
     else await this.#transcript.add(...(partial.trim() === '' ? [] : [assistant(partial)]), user(view));
     await this.#carriers.kept(this.#transcript.messages);
     return true;

@@ -42,13 +42,22 @@ export type OnStep = (step: Step) => unknown;
 
 /** The settings of a call that the adapter reads or replaces. Other settings pass unchanged. */
 export type CallOptions = {
-  readonly model?: unknown;
+  readonly model?: Model | undefined;
   readonly tools?: Readonly<Record<string, SdkTool>> | undefined;
   readonly prompt?: string | readonly Message[] | undefined;
   readonly messages?: readonly Message[] | undefined;
   readonly abortSignal?: AbortSignal | undefined;
   readonly onStepFinish?: OnStep | undefined;
   readonly onStepEnd?: OnStep | undefined;
+};
+
+/** A model as an object, or its name at the SDK's gateway. */
+export type Model = string | { readonly provider?: string; readonly modelId?: string };
+
+/** A `ToolLoopAgent`. Its types hide `settings`. */
+export type Agent = {
+  readonly tools?: Readonly<Record<string, SdkTool>> | undefined;
+  readonly settings?: { readonly model?: Model } | undefined;
 };
 
 export type StreamPart = { readonly type: string; readonly text?: string; readonly error?: unknown };

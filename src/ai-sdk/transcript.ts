@@ -1,8 +1,16 @@
 /** Adds the messages of each finished step to the caller's list of messages. */
-import type { Message } from './shapes.ts';
+import type { Message, Model } from './shapes.ts';
 import { textPart } from './outputs.ts';
 
 export type Keep<M extends Message> = (messages: readonly M[]) => unknown;
+
+/**
+ * Whether the model may refuse two user messages in a row, as Gemini does. For such a model, text is added to the last user
+ * message, which changes a message that was sent. True for an unknown model, because a refused message would end the conversation.
+ */
+export const mustAlternate = (model: Model | undefined): boolean =>
+  model === undefined ||
+  /google|gemini|gemma/i.test(typeof model === 'string' ? model : `${model.provider ?? ''} ${model.modelId ?? ''}`);
 
 export class Transcript<M extends Message> {
   readonly messages: M[];

@@ -13,10 +13,10 @@ import type { Message, ModelOutput } from './shapes.ts';
 type Carrier = { readonly call: string | undefined; readonly text: string; readonly settle: Pick<Offer, 'confirm' | 'release'> };
 
 export class Carriers {
-  readonly conversation: Conversation;
+  #conversation: Conversation;
   /** Whether the provider keeps the parts of a tool's result separate. */
   parts = false;
-  readonly #trouble: (error: unknown) => void;
+  #trouble: (error: unknown) => void;
   /** Carriers whose message the caller has not kept yet. */
   #unkept: Carrier[] = [];
   /** Calls whose results contain notifications, until a later request proves that the model has read them. */
@@ -32,7 +32,17 @@ export class Carriers {
   #asked: Promise<void> = Promise.resolve();
 
   constructor(conversation: Conversation, trouble: (error: unknown) => void) {
-    this.conversation = conversation;
+    this.#conversation = conversation;
+    this.#trouble = trouble;
+  }
+
+  get conversation(): Conversation {
+    return this.#conversation;
+  }
+
+  /** Uses the options of the adapter that begins a turn. */
+  useFor({ conversation, trouble }: { readonly conversation: Conversation; readonly trouble: (error: unknown) => void }): void {
+    this.#conversation = conversation;
     this.#trouble = trouble;
   }
 

@@ -4,10 +4,10 @@
  */
 import { EarpieceError } from '../core/errors.ts';
 import type { Conversation, ConversationOptions, Inbox } from '../inbox/index.ts';
-import { Carriers } from './carriers.ts';
 import { Run, type RunOptions, type Turn } from './run.ts';
 import type { Agent, CallOptions, Message, SdkTool } from './shapes.ts';
-import { wrapTools } from './tools.ts';
+import { stateOf, type State } from './state.ts';
+import { unwrapped, wrapTools } from './tools.ts';
 
 export { ToolRefused } from './tools.ts';
 export type { RunOptions, Turn } from './run.ts';
@@ -23,27 +23,25 @@ export type MessageOf<O> = [MessagesOf<O>] extends [never] ? Message : MessagesO
 
 export type AiSdkOptions = {
   /**
-   * Called at the first failure of the store. The agent continues, without notifications while the store fails. Default: prints a
-   * line to stderr.
+   * Called with a line at the first failure of the store, and with a line if the tools of an agent are not wrapped. The agent
+   * continues, without notifications while the store fails. Default: prints the line to stderr.
    */
   readonly onTrouble?: (line: string) => void;
 };
 
 export class AiSdk {
   readonly #conversation: Conversation;
-  readonly #carriers: Carriers;
-  #run: { readonly stopTools: AbortSignal } | undefined;
+  readonly #state: State;
+  readonly #report: (line: string) => void;
+  readonly #reported = new Set<string>();
+  readonly #trouble: (error: unknown) => void;
 
-  constructor(conversation: Conversation, { onTrouble = toStderr }: AiSdkOptions = {}) {
+  /** `mustBeOpen` throws if the program has closed the inbox. */
+  constructor(conversation: Conversation, { onTrouble = toStderr }: AiSdkOptions = {}, mustBeOpen: () => void = () => {}) {
     this.#conversation = conversation;
-    let told = false;
-    this.#carriers = new Carriers(conversation, (error) => {
-      if (!told)
-        onTrouble(
-          `earpiece: ${conversation.address} gets no notifications while the store fails (${(error as Error).message ?? String(error)}); the agent continues`,
-        );
-      told = true;
-    });
+    this.#report = onTrouble;
+    this.#trouble = (error) => this.#reportOnce('no notifications', `gets no notifications: ${reasonOf(error, mustBeOpen)}`);
+    this.#state = stateOf(conversation, this.#trouble);
   }
 
   /** The conversation of this agent, for other uses in your program. */
@@ -56,7 +54,10 @@ export class AiSdk {
    * itself. Call this method for an agent that has its own tools.
    */
   tools<T extends Readonly<Record<string, SdkTool>>>(tools: T): T {
-    return wrapTools(tools, { carriers: this.#carriers, stop: () => this.#run?.stopTools ?? new AbortController().signal });
+    return wrapTools(tools, {
+      carriers: this.#state.carriers,
+      stop: () => this.#state.run?.stopTools ?? new AbortController().signal,
+    });
   }
 
   /**
@@ -69,23 +70,53 @@ export class AiSdk {
     options: NoInfer<O>,
     more: RunOptions<MessageOf<O>, R> = {},
   ): Promise<Turn<MessageOf<O>, R>> {
-    if (this.#run !== undefined)
+    const state = this.#state;
+    const { address } = this.#conversation;
+    if (state.run !== undefined)
       throw new EarpieceError(
         'bad_argument',
-        `run: a turn of ${this.#conversation.address} is running; a conversation runs one turn at a time, so await the running turn first`,
+        `run: a turn of ${address} is running; a conversation runs one turn at a time, so await the running turn first, or give each conversation a separate address, such as ${address.split('#')[0]}#42`,
+      );
+    const { tools = {}, settings } = call as Agent;
+    const bare = unwrapped(tools);
+    if (bare.length > 0)
+      this.#reportOnce(
+        'tools',
+        `has an agent with tools that carry no notifications and are never refused: ${bare.join(', ')}; wrap them with tools() of the adapter`,
       );
     const ask = (typeof call === 'function' ? call : call.stream.bind(call)) as (given: CallOptions) => R;
-    const run = new Run<MessageOf<O>, R>(this.#carriers, ask, options, more, (call as Agent).settings?.model);
-    this.#run = run;
+    state.carriers.useFor({ conversation: this.#conversation, trouble: this.#trouble });
+    const run = new Run<MessageOf<O>, R>(state.carriers, ask, options, more, settings?.model);
+    state.run = run;
     return run.turn().finally(() => {
-      this.#run = undefined;
+      state.run = undefined;
     });
+  }
+
+  /** Reports one line for each topic. */
+  #reportOnce(topic: string, line: string): void {
+    if (!this.#reported.has(topic)) this.#report(`earpiece: ${this.#conversation.address} ${line}`);
+    this.#reported.add(topic);
   }
 }
 
+/** Returns the message of the error. After the program has closed the inbox, this fact is the reason. */
+function reasonOf(error: unknown, mustBeOpen: () => void): string {
+  try {
+    mustBeOpen();
+  } catch (closed) {
+    return (closed as Error).message;
+  }
+  return (error as Error).message ?? String(error);
+}
+
 /** Makes the adapter for one agent: `aiSdk(ear, 'shop/coder')`. */
-export const aiSdk = (ear: Pick<Inbox, 'conversation' | 'owner'>, address: string, options: AiSdkOptions = {}): AiSdk =>
-  new AiSdk(ear.conversation(address, { ...AS, process: ear.owner }), options);
+export const aiSdk = (
+  ear: Pick<Inbox, 'conversation' | 'owner'>,
+  address: string,
+  options: AiSdkOptions = {},
+  mustBeOpen?: () => void,
+): AiSdk => new AiSdk(ear.conversation(address, { ...AS, process: ear.owner }), options, mustBeOpen);
 
 const AS: ConversationOptions = { host: 'ai-sdk', carrier: 'ai-sdk', points: ['turn_start', 'tool_result', 'forced'] };
 

@@ -28,6 +28,10 @@ export function wrapTools<T extends Readonly<Record<string, SdkTool>>>(tools: T,
   return Object.fromEntries(wrapped) as T;
 }
 
+/** Returns the names of the tools that carry no notifications and are never refused, because nobody has wrapped these tools. */
+export const unwrapped = (tools: Readonly<Record<string, SdkTool>>): readonly string[] =>
+  Object.entries(tools).flatMap(([name, tool]) => (tool.execute !== undefined && !WRAPPED.has(tool) ? [name] : []));
+
 const WRAPPED = new WeakSet<object>();
 
 function wrap(name: string, given: SdkTool, { carriers, stop }: Calls): SdkTool {

@@ -4,7 +4,7 @@ import '../node-version.ts';
 import { aiSdk as inner, type AiSdkOptions, type MessageOf, type RunOptions, type SdkAgent, type Turn } from '../ai-sdk/index.ts';
 import type { Message, SdkTool } from '../ai-sdk/shapes.ts';
 import { EarpieceError } from '../core/errors.ts';
-import { check, fullName, innerOf, type Earpiece } from '../library/index.ts';
+import { check, fullName, innerOf, mustBeOpen, type Earpiece } from '../library/index.ts';
 
 export interface AiSdk {
   /** Wraps the tools of an agent that has its own tools. `run` wraps the tools in its options by itself. */
@@ -25,7 +25,7 @@ export interface AiSdk {
 export function aiSdk(earpiece: Earpiece, agent: string, options: AiSdkOptions = {}): AiSdk {
   const inbox = innerOf(earpiece);
   check('aiSdk', options, { onTrouble: 'function' });
-  const sdk = inner(inbox, fullName('aiSdk', earpiece.project, agent), options);
+  const sdk = inner(inbox, fullName('aiSdk', earpiece.project, agent), options, () => mustBeOpen(inbox));
   return {
     tools: (tools) => {
       check('tools', { tools }, { tools: { needed: 'object' } });

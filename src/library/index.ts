@@ -14,7 +14,7 @@ export {
 } from './conversation.ts';
 export { Events, type Subscribers } from './events.ts';
 export { Tasks, type TaskChange } from './tasks.ts';
-export { innerOf } from './inner.ts';
+export { innerOf, mustBeOpen } from './inner.ts';
 export { fullName } from './names.ts';
 export { bad, check, checkName, checkText, shown, type Table } from './arguments.ts';
 export { checkFolder } from './folder.ts';

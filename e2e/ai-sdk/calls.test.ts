@@ -114,6 +114,16 @@ it.each(MAJORS)('without a model, AI SDK %i fails with an error that names the m
     });
 });
 
+it.each(MAJORS)('AI SDK %i: a function that makes no messages is refused with the name of the right function', async (major) => {
+  await using desk = await Desk.start(major, 'openai-chat', [{ says: [text('{"n":1}')] }]);
+  const options = { model: desk.model, schema: z.object({ n: z.number() }), prompt: 'A number?' };
+  await expect(desk.ear.run(desk.sdk.streamObject as never, options as never)).rejects.toMatchObject({
+    code: 'bad_argument',
+    message:
+      'run: this function returns no messages; pass generateText, streamText or an agent of the AI SDK. For an object, pass generateText with output: Output.object({ schema })',
+  });
+});
+
 describe('a conversation', () => {
   it('runs one turn at a time, and refuses a second turn', async () => {
     await using desk = await Desk.start(7, 'openai-chat', [{ says: [text('Well.')] }]);

@@ -228,6 +228,73 @@ it.each(MAJORS)('AI SDK %i: after eight interrupts, a further interrupt waits fo
   expect(await desk.receipts()).toMatchObject({ STOP7: 'read', AGAIN: 'delivered' });
 });
 
+describe.each(MAJORS)('AI SDK %i: an asynchronous onResult', (major) => {
+  const interrupted = (desk: () => Desk): Parameters<typeof Desk.start>[2] => [
+    {
+      before: async ({ cutOff }) => {
+        await desk().queue('STOP the disk is full', { level: 'critical' });
+        await cutOff;
+      },
+    },
+    { says: [text('I have stopped.')] },
+  ];
+
+  it('ends before the turn ends and before the next call', async () => {
+    await using desk: Desk = await Desk.start(
+      major,
+      'openai-chat',
+      interrupted(() => desk),
+    );
+    desk.ask('Watch it.');
+    const shown: string[] = [];
+    const show = async ({ textStream }: { textStream: AsyncIterable<string> }): Promise<void> => {
+      shown.push('begin');
+      for await (const delta of textStream) {
+        await setTimeout(20);
+        shown.push(delta);
+      }
+      await setTimeout(20);
+      shown.push('end');
+    };
+    const options = { ...desk.options({}), onError: () => {} };
+    expect(await desk.ear.run(desk.sdk.streamText, options, { onResult: show })).toMatchObject({ text: 'I have stopped.' });
+    expect(shown.join('')).toBe('beginendbeginI have stopped.end');
+  });
+
+  it('that fails ends the request, and run rejects with its error', async () => {
+    const [asked, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const before = async ({ cutOff }: Request): Promise<void> => {
+      asked.resolve();
+      await cutOff;
+      over.resolve();
+    };
+    await using desk: Desk = await Desk.start(major, 'openai-chat', [{ before }, { says: [text('Well.')] }]);
+    desk.ask('Watch it.');
+    const fails = async (): Promise<void> => {
+      await asked.promise;
+      throw new Error('write EPIPE');
+    };
+    const options = { ...desk.options({}), onError: () => {} };
+    await expect(desk.ear.run(desk.sdk.streamText, options, { onResult: fails })).rejects.toThrow('write EPIPE');
+    await over.promise;
+    expect(await desk.ear.run(desk.sdk.streamText, options)).toMatchObject({ text: 'Well.' });
+  });
+
+  it('that awaits the text of an interrupted answer does not end the turn', async () => {
+    await using desk: Desk = await Desk.start(
+      major,
+      'openai-chat',
+      interrupted(() => desk),
+    );
+    desk.ask('Watch it.');
+    const texts: string[] = [];
+    const options = { ...desk.options({}), onError: () => {} };
+    const onResult = async ({ text: said }: { text: PromiseLike<string> }): Promise<void> => void texts.push(await said);
+    expect(await desk.ear.run(desk.sdk.streamText, options, { onResult })).toMatchObject({ text: 'I have stopped.' });
+    expect(texts).toEqual(['I have stopped.']);
+  });
+});
+
 it('an interrupt between a failed call and the end of its step keeps the call and its error', async () => {
   await using desk: Desk = await Desk.start(7, 'anthropic', []);
   const { sdk, ear } = desk;
@@ -238,7 +305,11 @@ it('an interrupt between a failed call and the end of its step keeps the call an
   let calls = 0;
   /** Handles a failed tool as `generateText` does, and waits for an abort before the step ends. */
   const generate = async ({ tools, messages, abortSignal, onStepFinish }: Generate): Promise<{ text: string }> => {
-    if (calls++ > 0) return { text: 'I have stopped.' };
+    if (calls++ > 0) {
+      const answer = { role: 'assistant', content: 'I have stopped.' };
+      await onStepFinish({ text: answer.content, response: { messages: [answer] } });
+      return { text: answer.content };
+    }
     const error: unknown = await tools.write.execute({}, { toolCallId: 'call_1', messages }).catch((why: unknown) => why);
     await desk.queue('STOP the disk is full', { level: 'critical' });
     await setTimeout(300);
@@ -250,7 +321,7 @@ it('an interrupt between a failed call and the end of its step keeps the call an
   desk.ask('Write it.');
   await ear.run(generate as never, desk.options({ write }));
   expect(calls).toBe(2);
-  expect(desk.shape).toEqual(['user: text', 'tool: tool-result', 'user: text']);
+  expect(desk.shape).toEqual(['user: text', 'tool: tool-result', 'user: text', 'assistant: text']);
   expect(JSON.stringify(desk.messages)).toMatch(/half of it is written.*STOP/u);
 });
 

@@ -9,18 +9,18 @@ await using ear = await openEarpiece({ db: 'memory:' });
 const coder = aiSdk(ear, 'coder');
 whenItSays('line 12', () => ear.queue('coder', { level: 'critical', message: 'Stop: production is down' }));
 
-const streams: Promise<string>[] = [];
+const shown: string[] = [];
 const messages: ModelMessage[] = [{ role: 'user', content: 'What would you change?' }];
-await coder.run(streamText, { model, messages }, { onResult: ({ textStream }) => void streams.push(show(textStream)) });
+await coder.run(streamText, { model, messages }, { onResult: async ({ textStream }) => void shown.push(await show(textStream)) });
 
 async function show(stream: AsyncIterable<string>): Promise<string> {
-  let shown = '';
-  for await (const delta of stream) shown += delta;
-  return shown;
+  let text = '';
+  for await (const delta of stream) text += delta;
+  return text;
 }
 
-console.log(await Promise.all(streams));
-assert.equal(streams.length, 2);
+console.log(shown);
+assert.equal(shown.length, 2);
 
 // Output:
 // [ 'I would change line 12', 'I have stopped.' ]

@@ -21,8 +21,9 @@ export type RunOptions<M extends Message, R> = {
   readonly keep?: Keep<M>;
   /**
    * Called with the result of each call: the first call, and one more after each interrupt. Use this function to forward streams.
+   * `run` waits for the returned promise before the next call, and rejects with its error. After an abort, the error is ignored.
    */
-  readonly onResult?: (result: Awaited<R>) => void;
+  readonly onResult?: (result: Awaited<R>) => unknown;
 };
 
 export type Turn<M extends Message, R> = {
@@ -59,7 +60,8 @@ export class Run<M extends Message, R> {
   #steps = 0;
   #text = '';
   #result: Awaited<R> | undefined;
-  #keepFailed: unknown;
+  /** The error of `keep` or `onResult`. */
+  #callbackFailed: { readonly error: unknown } | undefined;
 
   /** `model`: the model of an agent that has its own model. */
   constructor(carriers: Carriers, call: Call<CallOptions, R>, options: CallOptions, more: RunOptions<M, R>, model?: Model) {
@@ -144,22 +146,24 @@ export class Run<M extends Message, R> {
     const request = (this.#request = new AbortController());
     const { abortSignal, prompt: _prompt, onStepEnd, onStepFinish, tools, ...rest } = this.#options;
     const finished = onStepEnd ?? onStepFinish;
+    const signal = AbortSignal.any([request.signal, ...(abortSignal ? [abortSignal] : [])]);
     const firstStep = this.#steps;
     let [begun, partial, failed]: [number, string, { error: unknown } | undefined] = [0, '', undefined];
+    let forwarded: Promise<void> | undefined;
     this.#transcript.beginCall();
     try {
       const made = await this.#call({
         ...rest,
         ...(tools ? { tools: wrapTools(tools, { carriers: this.#carriers, stop: () => this.stopTools }) } : {}),
         messages: [...this.#transcript.messages],
-        abortSignal: AbortSignal.any([request.signal, ...(abortSignal ? [abortSignal] : [])]),
+        abortSignal: signal,
         onStepFinish: async (step: Step) => {
           await this.#stepFinished(step);
           await finished?.(step);
         },
       });
       this.#result = made;
-      this.#onResult?.(made);
+      forwarded = this.#forward(made, signal);
       if (isStream(made))
         for await (const part of made.fullStream) {
           if (part.type === 'start-step') [begun, partial] = [begun + 1, ''];
@@ -169,14 +173,32 @@ export class Run<M extends Message, R> {
     } catch (error) {
       failed = { error };
     }
-    if (this.#keepFailed !== undefined) throw this.#keepFailed;
+    await forwarded;
+    if (this.#callbackFailed !== undefined) throw this.#callbackFailed.error;
     // If the step has finished, the transcript already contains its answer.
     if (begun <= this.#steps - firstStep) partial = '';
     await this.#carriers.dropped(this.#transcript.messages);
     if (abortSignal?.aborted) return { how: 'stopped', partial };
     if (request.signal.aborted) return { how: 'interrupted', partial };
     if (failed) throw withoutModel(failed.error, this.#options);
+    if (begun === 0 && this.#steps === firstStep) throw withoutMessages();
     return { how: 'complete', partial: '' };
+  }
+
+  /** Passes the result of a call to `onResult`. */
+  async #forward(made: Awaited<R>, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#onResult?.(made);
+    } catch (error) {
+      // The promises of an aborted result reject. The program may await them and need not know about the abort.
+      if (!signal.aborted) this.#fail(error);
+    }
+  }
+
+  /** Ends the call because of the error of a callback. The SDK swallows exceptions of its callbacks, so the error is kept here. */
+  #fail(error: unknown): void {
+    this.#callbackFailed ??= { error };
+    this.#request.abort();
   }
 
   /** Keeps the messages of a finished step. The SDK waits for this function before it asks the model again. */
@@ -185,12 +207,11 @@ export class Run<M extends Message, R> {
     this.#mayAbort = true;
     this.#text = step.text ?? '';
     try {
+      if (step.response.messages === undefined) throw withoutMessages();
       const added = await this.#transcript.addStep(step.response.messages);
       await this.#carriers.kept(added);
     } catch (error) {
-      // The SDK swallows exceptions of its callbacks, so the error is kept here.
-      this.#keepFailed = error;
-      this.#request.abort();
+      this.#fail(error);
     }
     this.#carriers.stepped();
   }
@@ -208,6 +229,13 @@ function withoutModel(error: unknown, { model }: CallOptions): unknown {
     { cause: error },
   );
 }
+
+/** The error for a function of the SDK that is not for agents. Some of these functions have steps, but never messages. */
+const withoutMessages = (): EarpieceError =>
+  new EarpieceError(
+    'bad_argument',
+    'run: this function returns no messages; pass generateText, streamText or an agent of the AI SDK. For an object, pass generateText with output: Output.object({ schema })',
+  );
 
 const assistant = (text: string): Message => ({ role: 'assistant', content: [textPart(text.trimEnd())] });
 const user = (text: string): Message => ({ role: 'user', content: [textPart(text)] });

@@ -35,7 +35,7 @@ export type ModelOutput =
 
 export type Step = {
   readonly text?: string;
-  readonly response: { readonly messages: readonly Message[] };
+  readonly response: { readonly messages?: readonly Message[] };
 };
 
 export type OnStep = (step: Step) => unknown;

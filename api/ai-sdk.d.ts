@@ -941,7 +941,7 @@ type SdkTool = {
 type Keep<M extends Message> = (messages: readonly M[]) => unknown;
 type RunOptions<M extends Message, R> = {
   readonly keep?: Keep<M>;
-  readonly onResult?: (result: Awaited<R>) => void;
+  readonly onResult?: (result: Awaited<R>) => unknown;
 };
 type Turn<M extends Message, R> = {
   readonly messages: M[];
@@ -957,12 +957,14 @@ declare class ToolRefused extends Error {
 type SdkAgent<O, R> = {
   stream(options: O): R;
 };
+type ElementOf<L> = L extends readonly (infer Each)[] ? Each : never;
 type MessagesOf<O> = O extends {
   messages?: infer M;
-} ? (NonNullable<M> extends readonly (infer Each)[] ? Each : never) : never;
-type MessageOf<O> = MessagesOf<O> extends Message ? MessagesOf<O> : Message;
+} ? ElementOf<NonNullable<M>> : never;
+type MessageOf<O> = [MessagesOf<O>] extends [never] ? Message : MessagesOf<O> extends Message ? MessagesOf<O> : Message;
 type AiSdkOptions = {
   readonly onTrouble?: (line: string) => void;
+  readonly pulls?: boolean;
 };
 interface AiSdk {
   tools<T extends Readonly<Record<string, SdkTool>>>(tools: T): T;

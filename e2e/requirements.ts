@@ -346,7 +346,11 @@ export const REQUIREMENTS = {
   // Agents of the AI SDK.
   'ai-sdk:once': {
     behaviour:
-      'In an agent of AI SDK 6 or 7, each notification is in one message of the transcript. A batch of parallel calls carries notifications once, and failing tools carry notifications too.',
+      'In an agent of AI SDK 6 or 7, each notification is in one message of the transcript. Beyond the budget, a message only counts infos and warnings. A batch of parallel calls carries notifications once, and failing tools carry notifications too.',
+  },
+  'ai-sdk:pulls': {
+    behaviour:
+      'With `pulls`, an AI SDK agent has the tool get_notifications, and reads each notification that a message only counted. No interrupt refuses this tool.',
   },
   'ai-sdk:prefix': {
     behaviour:

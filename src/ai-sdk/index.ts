@@ -4,10 +4,11 @@
  */
 import { EarpieceError } from '../core/errors.ts';
 import type { Conversation, ConversationOptions, Inbox } from '../inbox/index.ts';
+import { checkName, GET_NOTIFICATIONS, getNotifications } from './get-notifications.ts';
 import { Run, type RunOptions, type Turn } from './run.ts';
 import type { Agent, CallOptions, Message, SdkTool } from './shapes.ts';
 import { stateOf, type State } from './state.ts';
-import { unwrapped, wrapTools } from './tools.ts';
+import { unwrapped, wrapTools, type Calls } from './tools.ts';
 
 export { ToolRefused } from './tools.ts';
 export type { RunOptions, Turn } from './run.ts';
@@ -27,6 +28,11 @@ export type AiSdkOptions = {
    * continues, without notifications while the store fails. Default: prints the line to stderr.
    */
   readonly onTrouble?: (line: string) => void;
+  /**
+   * Whether the model gets the tool `get_notifications`, with which the model reads notifications that a message only counted or
+   * cut. `tools` and `run` add this tool. Default: false.
+   */
+  readonly pulls?: boolean;
 };
 
 export class AiSdk {
@@ -35,13 +41,22 @@ export class AiSdk {
   readonly #report: (line: string) => void;
   readonly #reported = new Set<string>();
   readonly #trouble: (error: unknown) => void;
+  readonly #calls: Calls;
+  readonly #pull: SdkTool | undefined;
 
   /** `mustBeOpen` throws if the program has closed the inbox. */
-  constructor(conversation: Conversation, { onTrouble = toStderr }: AiSdkOptions = {}, mustBeOpen: () => void = () => {}) {
+  constructor(
+    conversation: Conversation,
+    { onTrouble = toStderr, pulls = false }: AiSdkOptions = {},
+    mustBeOpen: () => void = () => {},
+  ) {
     this.#conversation = conversation;
     this.#report = onTrouble;
     this.#trouble = (error) => this.#reportOnce('no notifications', `gets no notifications: ${reasonOf(error, mustBeOpen)}`);
-    this.#state = stateOf(conversation, this.#trouble);
+    const state = stateOf(conversation, this.#trouble);
+    this.#state = state;
+    this.#calls = { carriers: state.carriers, stop: () => state.run?.stopTools ?? new AbortController().signal };
+    this.#pull = pulls ? getNotifications(this.#calls) : undefined;
   }
 
   /** The conversation of this agent, for other uses in your program. */
@@ -54,10 +69,9 @@ export class AiSdk {
    * itself. Call this method for an agent that has its own tools.
    */
   tools<T extends Readonly<Record<string, SdkTool>>>(tools: T): T {
-    return wrapTools(tools, {
-      carriers: this.#state.carriers,
-      stop: () => this.#state.run?.stopTools ?? new AbortController().signal,
-    });
+    if (this.#pull === undefined) return wrapTools(tools, this.#calls);
+    checkName(tools);
+    return { ...wrapTools(tools, this.#calls), [GET_NOTIFICATIONS]: this.#pull };
   }
 
   /**
@@ -75,7 +89,7 @@ export class AiSdk {
     if (state.run !== undefined)
       throw new EarpieceError(
         'bad_argument',
-        `run: a turn of ${address} is running; a conversation runs one turn at a time, so await the running turn first, or give each conversation a separate address, such as ${address.split('#')[0]}#42`,
+        `run: a turn of ${address} is running; await this turn first, or give each conversation a separate address, such as ${address.split('#')[0]}#42`,
       );
     const { tools = {}, settings } = call as Agent;
     const bare = unwrapped(tools);
@@ -84,9 +98,14 @@ export class AiSdk {
         'tools',
         `has an agent with tools that carry no notifications and are never refused: ${bare.join(', ')}; wrap them with tools() of the adapter`,
       );
-    const ask = (typeof call === 'function' ? call : call.stream.bind(call)) as (given: CallOptions) => R;
+    const isFunction = typeof call === 'function';
+    const ask = (isFunction ? call : call.stream.bind(call)) as (given: CallOptions) => R;
     state.carriers.useFor({ conversation: this.#conversation, trouble: this.#trouble });
-    const run = new Run<MessageOf<O>, R>(state.carriers, ask, options, more, settings?.model);
+    // An agent replaces its own tools with the tools of the options.
+    const { tools: given = isFunction && this.#pull !== undefined ? {} : undefined } = options as CallOptions;
+    const wrapped = given && this.tools(given);
+    const parts = { carriers: state.carriers, call: ask, tools: wrapped, model: settings?.model };
+    const run = new Run<MessageOf<O>, R>(parts, options, more);
     state.run = run;
     return run.turn().finally(() => {
       state.run = undefined;
@@ -116,7 +135,12 @@ export const aiSdk = (
   address: string,
   options: AiSdkOptions = {},
   mustBeOpen?: () => void,
-): AiSdk => new AiSdk(ear.conversation(address, { ...AS, process: ear.owner }), options, mustBeOpen);
+): AiSdk =>
+  new AiSdk(
+    ear.conversation(address, { ...AS, process: ear.owner, ...(options.pulls ? { pulls: true } : {}) }),
+    options,
+    mustBeOpen,
+  );
 
 const AS: ConversationOptions = { host: 'ai-sdk', carrier: 'ai-sdk', points: ['turn_start', 'tool_result', 'forced'] };
 

@@ -2,13 +2,13 @@
  * Runs one turn: calls `generateText`, `streamText` or an agent, and calls it again after an interrupt, until the model has
  * answered. The caller gets the messages of each step when the step has finished.
  */
+import { defined } from '../core/defined.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Item } from '../core/items.ts';
 import type { Carriers } from './carriers.ts';
 import { Interrupts, undelivered } from './interrupts.ts';
 import { keepsParts, textPart } from './outputs.ts';
 import type { CallOptions, Message, Model, Step, StreamResult } from './shapes.ts';
-import { wrapTools } from './tools.ts';
 import { mustAlternate, Transcript, type Keep } from './transcript.ts';
 
 export type Call<O, R> = (options: O) => R;
@@ -39,10 +39,16 @@ export type Turn<M extends Message, R> = {
   readonly result: Awaited<R> | undefined;
 };
 
-/**
- * The maximum number of interrupts in a turn for which the model is called again. Later interrupts wait for the next tool result
- * or turn.
- */
+export type RunParts<R> = {
+  readonly carriers: Carriers;
+  readonly call: Call<CallOptions, R>;
+  /** The wrapped tools of the call. */
+  readonly tools: CallOptions['tools'];
+  /** The model of an agent that has its own model. */
+  readonly model: Model | undefined;
+};
+
+/** The maximum number of interrupts after which a turn continues. Later interrupts wait for the next tool result or turn. */
 const INTERRUPTS_A_TURN = 8;
 
 export class Run<M extends Message, R> {
@@ -63,11 +69,10 @@ export class Run<M extends Message, R> {
   /** The error of `keep` or `onResult`. */
   #callbackFailed: { readonly error: unknown } | undefined;
 
-  /** `model`: the model of an agent that has its own model. */
-  constructor(carriers: Carriers, call: Call<CallOptions, R>, options: CallOptions, more: RunOptions<M, R>, model?: Model) {
+  constructor({ carriers, call, tools, model }: RunParts<R>, options: CallOptions, more: RunOptions<M, R>) {
     this.#carriers = carriers;
     this.#call = call;
-    this.#options = options;
+    this.#options = { ...options, ...defined({ tools }) };
     this.#onResult = more.onResult;
     this.#transcript = new Transcript(messagesOf<M>(options), more.keep);
     this.#alternates = mustAlternate(options.model ?? model);
@@ -144,7 +149,7 @@ export class Run<M extends Message, R> {
   /** Makes one call of the SDK, which may have several steps. */
   async #ask(): Promise<{ readonly how: 'complete' | 'stopped' | 'interrupted'; readonly partial: string }> {
     const request = (this.#request = new AbortController());
-    const { abortSignal, prompt: _prompt, onStepEnd, onStepFinish, tools, ...rest } = this.#options;
+    const { abortSignal, prompt: _prompt, onStepEnd, onStepFinish, ...rest } = this.#options;
     const finished = onStepEnd ?? onStepFinish;
     const signal = AbortSignal.any([request.signal, ...(abortSignal ? [abortSignal] : [])]);
     const firstStep = this.#steps;
@@ -154,7 +159,6 @@ export class Run<M extends Message, R> {
     try {
       const made = await this.#call({
         ...rest,
-        ...(tools ? { tools: wrapTools(tools, { carriers: this.#carriers, stop: () => this.stopTools }) } : {}),
         messages: [...this.#transcript.messages],
         abortSignal: signal,
         onStepFinish: async (step: Step) => {

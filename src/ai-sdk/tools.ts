@@ -34,7 +34,8 @@ export const unwrapped = (tools: Readonly<Record<string, SdkTool>>): readonly st
 
 const WRAPPED = new WeakSet<object>();
 
-function wrap(name: string, given: SdkTool, { carriers, stop }: Calls): SdkTool {
+/** `gated`: whether an interrupt refuses the tool. */
+export function wrap(name: string, given: SdkTool, { carriers, stop }: Calls, { gated = true } = {}): SdkTool {
   if (given.execute === undefined) return given;
   const tool = given as unknown as Required<CallableTool>;
 
@@ -42,7 +43,7 @@ function wrap(name: string, given: SdkTool, { carriers, stop }: Calls): SdkTool 
   async function enter({ toolCallId, messages }: ToolCallOptions): Promise<void> {
     const { conversation } = carriers;
     await carriers.asked(messages);
-    const refusal = await carriers.try(() => conversation.refuse({ on: name }));
+    const refusal = gated ? await carriers.try(() => conversation.refuse({ on: name })) : undefined;
     if (refusal === undefined) return carriers.begin(toolCallId);
     carriers.refused(toolCallId, refusal.offer);
     throw new ToolRefused(refusal.text);

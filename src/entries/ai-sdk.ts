@@ -24,7 +24,7 @@ export interface AiSdk {
 /** Makes the adapter for one agent: `aiSdk(ear, 'coder')`. */
 export function aiSdk(earpiece: Earpiece, agent: string, options: AiSdkOptions = {}): AiSdk {
   const inbox = innerOf(earpiece);
-  check('aiSdk', options, { onTrouble: 'function' });
+  check('aiSdk', options, { onTrouble: 'function', pulls: 'flag' });
   const sdk = inner(inbox, fullName('aiSdk', earpiece.project, agent), options, () => mustBeOpen(inbox));
   return {
     tools: (tools) => {

@@ -159,6 +159,22 @@ describe('a conversation', () => {
     desk.check(['FIRST']);
   });
 
+  it('does not change a message that was sent, if the caller tries again after an error', async () => {
+    proves('ai-sdk:prefix');
+    await using desk = await Desk.start(7, 'openai-chat', [
+      { refuses: { status: 400, body: { error: { message: 'too busy' } } } },
+      { says: [text('Well.')] },
+    ]);
+    desk.ask('Why?');
+    const options = { ...desk.options({}), onError: () => {} };
+    await expect(desk.ear.run(desk.sdk.streamText, options)).rejects.toThrow('too busy');
+    await desk.queue('FIRST the build is red');
+    await desk.ear.run(desk.sdk.streamText, options);
+    expect(desk.shape).toEqual(['user: text', 'user: text', 'assistant: text']);
+    desk.check(['FIRST']);
+    desk.checkBytes();
+  });
+
   it('messages count as delivered when the caller has kept them, and not before', async () => {
     proves('ai-sdk:receipts');
     await using desk = await Desk.start(7, 'openai-chat', [{ says: [call('call_1', 'read')] }, { says: [text('Well.')] }]);

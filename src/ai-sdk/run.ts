@@ -7,9 +7,9 @@ import { EarpieceError } from '../core/errors.ts';
 import type { Item } from '../core/items.ts';
 import type { Carriers } from './carriers.ts';
 import { Interrupts, undelivered } from './interrupts.ts';
-import { keepsParts, textPart } from './outputs.ts';
+import { keepsParts } from './outputs.ts';
 import type { CallOptions, Message, Model, Step, StreamResult } from './shapes.ts';
-import { mustAlternate, Transcript, type Keep } from './transcript.ts';
+import { assistant, Transcript, type Keep } from './transcript.ts';
 
 export type Call<O, R> = (options: O) => R;
 
@@ -57,7 +57,6 @@ export class Run<M extends Message, R> {
   readonly #call: Call<CallOptions, R>;
   readonly #onResult: RunOptions<M, R>['onResult'];
   readonly #transcript: Transcript<M>;
-  readonly #alternates: boolean;
   readonly #stopTools = new AbortController();
   #request = new AbortController();
   /** Whether an interrupt may abort the current step. After an interrupt, the model first finishes one step. */
@@ -74,8 +73,7 @@ export class Run<M extends Message, R> {
     this.#call = call;
     this.#options = { ...options, ...defined({ tools }) };
     this.#onResult = more.onResult;
-    this.#transcript = new Transcript(messagesOf<M>(options), more.keep);
-    this.#alternates = mustAlternate(options.model ?? model);
+    this.#transcript = new Transcript(messagesOf<M>(options), more.keep, options.model ?? model);
     carriers.parts = keepsParts(typeof options.model === 'string' ? '' : (options.model?.provider ?? ''));
   }
 
@@ -110,7 +108,7 @@ export class Run<M extends Message, R> {
     if (this.#transcript.last?.role !== 'user') return;
     const view = await this.#carriers.offer({ at: 'turn_start', on: 'message' });
     if (view === undefined) return;
-    await this.#transcript.addToLast(view);
+    await this.#transcript.addView(view);
     await this.#carriers.kept(this.#transcript.messages);
   }
 
@@ -139,9 +137,7 @@ export class Run<M extends Message, R> {
     if (waiting === undefined || waiting.length === 0) return false;
     const view = await this.#carriers.offer({ at: 'forced', on: 'message' });
     if (view === undefined) return false;
-    if (this.#alternates && partial.trim() === '' && this.#transcript.last?.role === 'user')
-      await this.#transcript.addToLast(view);
-    else await this.#transcript.add(...(partial.trim() === '' ? [] : [assistant(partial)]), user(view));
+    await this.#transcript.addView(view, partial);
     await this.#carriers.kept(this.#transcript.messages);
     return true;
   }
@@ -155,11 +151,11 @@ export class Run<M extends Message, R> {
     const firstStep = this.#steps;
     let [begun, partial, failed]: [number, string, { error: unknown } | undefined] = [0, '', undefined];
     let forwarded: Promise<void> | undefined;
-    this.#transcript.beginCall();
+    const messages = this.#transcript.beginCall();
     try {
       const made = await this.#call({
         ...rest,
-        messages: [...this.#transcript.messages],
+        messages,
         abortSignal: signal,
         onStepFinish: async (step: Step) => {
           await this.#stepFinished(step);
@@ -240,9 +236,6 @@ const withoutMessages = (): EarpieceError =>
     'bad_argument',
     'run: this function returns no messages; pass generateText, streamText or an agent of the AI SDK. For an object, pass generateText with output: Output.object({ schema })',
   );
-
-const assistant = (text: string): Message => ({ role: 'assistant', content: [textPart(text.trimEnd())] });
-const user = (text: string): Message => ({ role: 'user', content: [textPart(text)] });
 
 const isStream = (result: unknown): result is StreamResult =>
   typeof result === 'object' && result !== null && 'fullStream' in result;

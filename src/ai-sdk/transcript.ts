@@ -5,30 +5,38 @@ import { textPart } from './outputs.ts';
 export type Keep<M extends Message> = (messages: readonly M[]) => unknown;
 
 /**
- * Whether the model may refuse two user messages in a row, as Gemini does. For such a model, text is added to the last user
- * message, which changes a message that was sent. True for an unknown model, because a refused message would end the conversation.
+ * Whether the model may refuse two user messages in a row, as Gemini does. True for an unknown model, because a refused message
+ * would end the conversation.
  */
-export const mustAlternate = (model: Model | undefined): boolean =>
+const mustAlternate = (model: Model | undefined): boolean =>
   model === undefined ||
   /google|gemini|gemma/i.test(typeof model === 'string' ? model : `${model.provider ?? ''} ${model.modelId ?? ''}`);
+
+/** The messages that a request has contained. A change of such a message invalidates the provider's cache. */
+const SENT = new WeakSet<Message>();
 
 export class Transcript<M extends Message> {
   readonly messages: M[];
   readonly #keep: Keep<M> | undefined;
-  /** The messages of the current call so far, with which `addStep` recognizes the messages of earlier steps. */
+  readonly #alternates: boolean;
+  /** The messages of the current call, which distinguish a step's messages from the messages of earlier steps. */
   #ofCall: Message[] = [];
 
-  constructor(messages: M[], keep: Keep<M> | undefined) {
+  constructor(messages: M[], keep: Keep<M> | undefined, model: Model | undefined) {
     this.messages = messages;
     this.#keep = keep;
+    this.#alternates = mustAlternate(model);
   }
 
   get last(): Message | undefined {
     return this.messages.at(-1);
   }
 
-  beginCall(): void {
+  /** Begins a call, and returns the messages for its first request. */
+  beginCall(): readonly M[] {
     this.#ofCall = [];
+    for (const message of this.messages) SENT.add(message);
+    return [...this.messages];
   }
 
   /**
@@ -49,13 +57,26 @@ export class Transcript<M extends Message> {
     await this.#keep?.(this.messages);
   }
 
-  /** Adds the view as a separate part to the last message, which is a user message. */
-  async addToLast(view: string): Promise<void> {
+  /**
+   * Adds the model's partial answer and the view. The view becomes a part of the last message if this message is a user message
+   * that no request has contained, or if two user messages in a row may be refused. Otherwise, the view becomes a user message.
+   */
+  async addView(view: string, partial = ''): Promise<void> {
+    const { last } = this;
+    if (partial.trim() !== '') await this.add(assistant(partial), user(view));
+    else if (last?.role === 'user' && (this.#alternates || !SENT.has(last))) await this.#addToLast(view);
+    else await this.add(user(view));
+  }
+
+  async #addToLast(view: string): Promise<void> {
     const last = this.messages.at(-1) as M;
     const own = typeof last.content === 'string' ? [textPart(last.content)] : (last.content as readonly unknown[]);
     this.messages[this.messages.length - 1] = { ...last, content: [...own, textPart(view)] };
     await this.#keep?.(this.messages);
   }
 }
+
+export const assistant = (text: string): Message => ({ role: 'assistant', content: [textPart(text.trimEnd())] });
+const user = (text: string): Message => ({ role: 'user', content: [textPart(text)] });
 
 const same = (some: readonly Message[], others: readonly Message[]): boolean => JSON.stringify(some) === JSON.stringify(others);

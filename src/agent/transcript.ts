@@ -55,8 +55,8 @@ export class Transcript {
   }
 
   /**
-   * Reads the log and completes the unfinished work of an earlier process: answers the calls without a result, and marks the interrupts that the
-   * model has read.
+   * Reads the log and completes the unfinished work of an earlier process. Answers the calls without a result, and marks the
+   * interrupts that the model has read.
    */
   async open(): Promise<void> {
     for await (const { body } of this.#conversation.inbox.transcript(this.#conversation)) this.#records.push(body);

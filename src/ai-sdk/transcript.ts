@@ -59,7 +59,8 @@ export class Transcript<M extends Message> {
 
   /**
    * Adds the model's partial answer and the view. The view becomes a part of the last message if this message is a user message
-   * that no request has contained, or if two user messages in a row may be refused. Otherwise, the view becomes a user message.
+   * that no request has contained. The same applies if the provider may refuse two user messages in a row. Otherwise, the view
+   * becomes a user message.
    */
   async addView(view: string, partial = ''): Promise<void> {
     const { last } = this;

@@ -33,7 +33,7 @@ export const mistakes = (ear: Earpiece, coder: Conversation): readonly unknown[]
   // @ts-expect-error -- a content that is not a text
   coder.toolResult({ id: 'call_1', content: { ok: true } }),
   // @ts-expect-error -- a misspelt key
-  coder.toolResult({ id: 'call_1', content: '', isError: true }),
+  coder.toolResult({ id: 'call_1', content: '', is_error: true }),
   // @ts-expect-error -- a record instead of a tool result
   coder.toolResult({ type: 'tool_call_respones', id: 'call_1', content: '' }),
   // @ts-expect-error -- a message that is not a text

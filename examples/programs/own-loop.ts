@@ -37,11 +37,11 @@ for (const calls of answers) {
 }
 
 /** Runs a call. The result of a failed call carries notifications, too. */
-async function run({ id, name }: Call): Promise<{ id: string; name: string; content: string; is_error?: boolean }> {
+async function run({ id, name }: Call): Promise<{ id: string; name: string; content: string; isError?: boolean }> {
   try {
     return { id, name, content: (await tools[name]?.()) ?? `there is no tool ${name}` };
   } catch (error) {
-    return { id, name, content: String(error), is_error: true };
+    return { id, name, content: String(error), isError: true };
   }
 }
 

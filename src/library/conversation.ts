@@ -49,7 +49,8 @@ export type ToolResult = {
   readonly id: string;
   /** The output of the tool. */
   readonly content: string;
-  readonly is_error?: boolean;
+  /** Whether the tool failed. The record has this value as `is_error`. */
+  readonly isError?: boolean;
   /** The tool's name, for notifications that wait for this tool. */
   readonly name?: string;
   /**
@@ -124,7 +125,7 @@ export type Preview = {
 const TOOL_RESULT: Table<ToolResult> = {
   id: { needed: 'name' },
   content: { needed: 'text' },
-  is_error: 'flag',
+  isError: 'flag',
   name: 'text',
   known: 'json',
 };
@@ -181,10 +182,10 @@ export class Conversation {
   async toolResult(result: ToolResult): Promise<Message> {
     check('toolResult', result, TOOL_RESULT, 'the result');
     await this.#goOn();
-    const { id, content, is_error = false, name, known } = result;
+    const { id, content, isError = false, name, known } = result;
     return messageOf(
       await this.#inner.carry(
-        { type: 'tool_call_response', id, content, is_error },
+        { type: 'tool_call_response', id, content, is_error: isError },
         { at: 'tool_result', ...(name === undefined ? {} : { tools: [name] }), ...defined({ known }) },
       ),
     );

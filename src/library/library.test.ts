@@ -163,8 +163,8 @@ describe('misuse that the compiler does not detect', () => {
     ],
     [
       'a misspelt key of a tool result',
-      (_, c) => c.toolResult(any({ id: 'call_1', content: '', isError: true })),
-      'toolResult: "isError" is not a known key; did you mean "is_error"?',
+      (_, c) => c.toolResult(any({ id: 'call_1', content: '', is_error: true })),
+      'toolResult: "is_error" is not a known key; did you mean "isError"?',
     ],
     [
       'a user message that is not a text',

@@ -54,6 +54,10 @@ export const mistakes = (ear: Earpiece, coder: Conversation): readonly unknown[]
   ear.receipt('x', { until: 'deliverd' }),
   // @ts-expect-error -- a misspelt option
   ear.receipt('x', { until: 'read', within: 5 }),
+  // @ts-expect-error -- an unknown record type
+  ear.watch({ types: ['system_notification_queud'] }),
+  // @ts-expect-error -- a record type outside a list
+  ear.watch({ types: 'turn_start' }),
   // @ts-expect-error -- neither id nor key
   ear.withdraw('coder', {}, { by: 'me', reason: 'x' }),
   // @ts-expect-error -- no person

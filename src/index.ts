@@ -28,6 +28,7 @@ export type { Item } from './core/items.ts';
 export type { Json } from './core/json.ts';
 export type { Level, NotificationInput } from './core/notification.ts';
 export type { Policy } from './core/policy.ts';
+export type { RecordType } from './core/record-types.ts';
 export type { ContactPoint, Stored, ViewName } from './core/records.ts';
 export type { Task, TaskActor, TaskStatus } from './core/task.ts';
 export type { Lifted, Queued, ReceiptState, Why, Withdrawn } from './inbox/index.ts';

@@ -46,6 +46,20 @@ const ROWS: readonly Row[] = [
     'the query: before "zzz": must be the `next` of the previous page',
   ],
   [
+    'a misspelt record type',
+    'GET',
+    '/api/stream?types=turn_start,system_notification_queud',
+    undefined,
+    'the query: types "turn_start,system_notification_queud": "system_notification_queud" is not a record type; did you mean "system_notification_queued"?',
+  ],
+  [
+    'a list of no record types',
+    'GET',
+    '/api/stream?types=,',
+    undefined,
+    'the query: types ",": the list is empty; name a record type, or leave the list out to get all records',
+  ],
+  [
     'a key that is not known',
     'GET',
     '/api/notifications?lmit=3',

@@ -52,7 +52,7 @@ writeFileSync(join(root, 'cart.ts'), 'one');
 await files.start();
 await files.noteRead('cart.ts');
 writeFileSync(join(root, 'cart.ts'), 'two');
-const types = ['system_notification_queued'];
+const types = ['system_notification_queued'] as const;
 for await (const _queued of ear.watch({ of: 'coder', types, after: 0, signal: AbortSignal.timeout(20_000) }))
   if ((await ear.waiting('coder')).length === 2) break;
 await files.stop();

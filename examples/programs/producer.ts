@@ -37,7 +37,7 @@ async function agent(): Promise<void> {
   );
 
   // The agent works, and its next tool result carries the notification.
-  const types = ['system_notification_queued'];
+  const types = ['system_notification_queued'] as const;
   for await (const _queued of ear.watch({ of: 'coder', types, after: 0, signal: AbortSignal.timeout(20_000) })) break;
   const { text } = await ear.conversation('coder').toolResult({ id: 'c1', content: 'src/cart.ts: 40 lines' });
   console.log(text);

@@ -17,4 +17,5 @@ export function createClient(options: ClientOptions = {}): Client {
 
 export { ApiError } from '../wire/client/index.ts';
 export type { Client, ClientOptions };
+export type { RecordType } from '../core/record-types.ts';
 export type { StreamOptions, StreamQuery, StreamState } from '../wire/client/index.ts';

@@ -13,6 +13,8 @@ type Rule =
   | 'amount'
   /** A whole number that is 0 or more, or `Infinity`. */
   | 'count'
+  /** The position of a record. */
+  | 'position'
   | 'positive'
   /** The number of a port, where 0 means any free port. */
   | 'port'
@@ -151,6 +153,7 @@ const FITS: Readonly<Record<Exclude<Rule & string, 'any' | 'json'>, (value: unkn
   number: (value) => typeof value === 'number' && !Number.isNaN(value),
   amount: (value) => typeof value === 'number' && value >= 0,
   count: (value) => (Number.isInteger(value) ? (value as number) >= 0 : value === Number.POSITIVE_INFINITY),
+  position: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
   positive: (value) => typeof value === 'number' && value > 0,
   port: (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535,
   url: (value) => typeof value === 'string' && /^https?:$/u.test(URL.parse(value)?.protocol ?? ''),
@@ -259,6 +262,7 @@ function describe(rule: Rule): string {
     number: 'a number',
     amount: 'a number that is 0 or more',
     count: 'a whole number that is 0 or more',
+    position: 'a whole number that is 0 or more, such as the seq of a record',
     positive: 'a number greater than 0',
     port: 'a whole number from 0 to 65535',
     url: 'a URL such as "http://127.0.0.1:4747"',

@@ -4,6 +4,7 @@ import { EarpieceError } from '../core/errors.ts';
 import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
 import type { Clock, Store } from '../core/ports.ts';
 import type { Item } from '../core/items.ts';
+import { recordTypesProblem, type RecordType } from '../core/record-types.ts';
 import type { Stored } from '../core/records.ts';
 import type { NotificationInput } from '../core/notification.ts';
 import type { SubscriberSource } from '../bus/index.ts';
@@ -234,13 +235,15 @@ export class Earpiece implements AsyncDisposable {
   watch(
     query: {
       readonly of?: string;
-      readonly types?: readonly string[];
+      readonly types?: readonly RecordType[];
       readonly after?: number;
       readonly signal?: AbortSignal;
     } = {},
   ): AsyncIterable<Stored> {
-    check('watch', query, { of: 'text', types: 'any', after: 'number', signal: 'signal' });
+    check('watch', query, { of: 'text', types: { listOf: 'text' }, after: 'position', signal: 'signal' });
     const { of, ...rest } = query;
+    const problem = rest.types && reading('watch', 'types', () => recordTypesProblem(rest.types ?? []));
+    if (problem !== undefined) throw bad(`watch: types: ${problem}`, 'types');
     const address = of === undefined ? undefined : addressOf('watch', this.project, of);
     const where =
       address === undefined || address.kind === 'project'

@@ -190,6 +190,31 @@ describe('misuse that the compiler does not detect', () => {
       'receipt: signal must be an AbortSignal, got "now"',
     ],
     [
+      'a misspelt record type',
+      (e) => e.watch(any({ types: ['system_notification_queud'] })),
+      'watch: types: "system_notification_queud" is not a record type; did you mean "system_notification_queued"?',
+    ],
+    [
+      'a record type that is like no other',
+      (e) => e.watch(any({ types: ['x'] })),
+      'watch: types: "x" is not a record type; the record types are system_notification_queued, system_notification_folded, carrier_offered',
+    ],
+    ['a list of no record types', (e) => e.watch({ types: [] }), 'watch: types: the list is empty; name a record type'],
+    [
+      'a record type outside a list',
+      (e) => e.watch(any({ types: 'turn_start' })),
+      'watch: types must be a list, each a text, got "turn_start"',
+    ],
+    ['record types that are null', (e) => e.watch(any({ types: null })), 'watch: types must be a list, each a text, got null'],
+    ['a number as a record type', (e) => e.watch(any({ types: [1] })), 'watch: types.0 must be a text, got 1'],
+    [
+      'a negative position',
+      (e) => e.watch({ after: -3 }),
+      'watch: after must be a whole number that is 0 or more, such as the seq of a record, got -3',
+    ],
+    ['a position that no record has', (e) => e.watch({ after: Infinity }), 'watch: after must be a whole number'],
+    ['half a position', (e) => e.watch({ after: 1.5 }), 'watch: after must be a whole number'],
+    [
       'an event without a source',
       (e) => e.events.emit(any({ type: 'build.failed', subject: 'coder' })),
       'emit: source is missing; pass a text',

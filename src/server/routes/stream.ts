@@ -1,6 +1,8 @@
 /** Sends new records as server-sent events. */
 import type { HttpBindings } from '@hono/node-server';
 import { conversationId } from '../../core/address.ts';
+import { defined } from '../../core/defined.ts';
+import { recordTypesProblem } from '../../core/record-types.ts';
 import { scopeOf } from '../authority.ts';
 import { createRoute, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
@@ -23,7 +25,16 @@ export function streamRoutes(api: Api, { hub }: Deps): void {
           log: logParam.optional(),
           project: nameParam.optional(),
           conversation: nameParam.optional(),
-          types: z.string().max(1_000).optional().openapi({ description: 'only records of these types, separated by commas' }),
+          types: z
+            .string()
+            .max(4_000)
+            .transform((text) => text.split(',').filter(Boolean))
+            .superRefine((types, context) => {
+              const problem = recordTypesProblem(types);
+              if (problem !== undefined) context.addIssue(problem);
+            })
+            .optional()
+            .openapi({ type: 'string', description: 'only records of these types, separated by commas' }),
           after: seqQuery
             .optional()
             .openapi({ description: 'first sends all records after this position; Last-Event-ID has priority' }),
@@ -68,11 +79,7 @@ export function streamRoutes(api: Api, { hub }: Deps): void {
       if (c.req.method === 'HEAD') return c.body(null, 200, headers) as never;
       const from = lastId === undefined ? after : Number(lastId);
       const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;
-      const body = await hub.open(
-        who,
-        { ...scope, after: from, ...(types === undefined ? {} : { types: types.split(',').filter(Boolean) }) },
-        outgoing && (() => outgoing.destroy()),
-      );
+      const body = await hub.open(who, { ...scope, after: from, ...defined({ types }) }, outgoing && (() => outgoing.destroy()));
       return c.body(body, 200, headers) as never;
     },
   );

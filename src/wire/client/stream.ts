@@ -1,5 +1,6 @@
 /** Streams records over as many connections as needed, without missing or repeating a record. */
 import { createParser } from 'eventsource-parser';
+import type { RecordType } from '../../core/record-types.ts';
 import type { Stored } from '../../core/records.ts';
 import { ApiError, errorOf, notEarpiece, unreachable } from './problem.ts';
 
@@ -8,7 +9,7 @@ export type StreamQuery = {
   readonly project?: string;
   readonly conversation?: string;
   /** The types of the streamed records. Default: all types. */
-  readonly types?: readonly string[];
+  readonly types?: readonly RecordType[];
   /** The position after which records are streamed, such as the `head` of a history page. Default: only new records. */
   readonly after?: number;
 };
@@ -46,7 +47,7 @@ export async function* records(options: StreamOptions, connect: Connect): AsyncG
   const { signal, onState, maxBackoffMs = 30_000 } = options;
   const query = new URLSearchParams();
   for (const name of ['log', 'project', 'conversation'] as const) if (options[name] !== undefined) query.set(name, options[name]);
-  if (options.types !== undefined) query.set('types', options.types.join(','));
+  if (options.types !== undefined) query.set('types', String(options.types));
   let { after } = options;
   let backoff = FIRST_BACKOFF_MS;
   while (!signal?.aborted) {

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { z } from 'zod';
 import { ACTIONS, LEVELS } from '../src/core/notification.ts';
+import { ALL_RECEIPTS } from '../src/core/receipts.ts';
 import { CONTACT_POINTS } from '../src/core/records.ts';
 import { TASK_PRIORITIES, TASK_STATUSES } from '../src/core/task.ts';
 import * as access from '../src/wire/schemas/access.ts';
@@ -109,6 +110,7 @@ const ELSEWHERE: readonly (readonly [file: string, name: string, what: z.ZodType
   ['../../core/notification.ts', 'Action', ACTIONS],
   ['../../core/notification.ts', 'Level', LEVELS],
   ['../../core/plan.ts', 'Decision', notifications.decision],
+  ['../../core/receipts.ts', 'Receipt', ALL_RECEIPTS],
   ['../../core/records.ts', 'ContactPoint', CONTACT_POINTS],
   ['../../core/records.ts', 'Stored', agents.record],
   ['../../core/task.ts', 'TaskExecution', tasks.execution],

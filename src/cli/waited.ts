@@ -1,10 +1,11 @@
 /** Says how a wait for a receipt ended, in the same words for the local database and for a server. */
 import { formatDuration } from '../config/index.ts';
-import type { ReceiptName, ReceiptState } from '../inbox/index.ts';
+import type { Receipt, ReceiptName } from '../core/receipts.ts';
+import type { ReceiptState } from '../inbox/index.ts';
 import { EXIT } from './exit.ts';
 import { plain } from './terminal.ts';
 
-export type Waited = { readonly receipt: string; readonly code: number; readonly said: string };
+export type Waited = { readonly receipt: Receipt; readonly code: number; readonly said: string };
 
 /** Formats the result of a wait. `state` is undefined if no agent has the notification. */
 export function waited(

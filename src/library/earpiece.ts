@@ -4,6 +4,7 @@ import { EarpieceError } from '../core/errors.ts';
 import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
 import type { Clock, Store } from '../core/ports.ts';
 import type { Item } from '../core/items.ts';
+import { RECEIPTS, type ReceiptName } from '../core/receipts.ts';
 import { recordTypesProblem, type RecordType } from '../core/record-types.ts';
 import type { Stored } from '../core/records.ts';
 import type { NotificationInput } from '../core/notification.ts';
@@ -12,10 +13,8 @@ import {
   actorOf,
   callersWords,
   awaitReceipt,
-  RECEIPTS,
   type Lifted,
   type Queued,
-  type ReceiptName,
   type ReceiptState,
   type Why,
   type Withdrawn,

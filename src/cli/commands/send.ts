@@ -15,7 +15,8 @@ import {
   type NotificationInput,
 } from '../../core/notification.ts';
 import type { UserInbox } from '../../user-inbox.ts';
-import { awaitReceipt, callersWords, RECEIPTS, type Queued, type ReceiptName } from '../../inbox/index.ts';
+import { RECEIPTS, type ReceiptName } from '../../core/receipts.ts';
+import { awaitReceipt, callersWords, type Queued } from '../../inbox/index.ts';
 import { type Answer, choice, type CommandLine } from '../command-line.ts';
 import {
   addressFrom,

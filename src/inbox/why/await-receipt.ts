@@ -4,14 +4,13 @@ import { asListed } from '../../core/clocks.ts';
 import type { Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { Store } from '../../core/ports.ts';
+import { RECEIPTS, type Receipt, type ReceiptName } from '../../core/receipts.ts';
 import { countedInto } from '../producing/withdraw.ts';
-import { receiptOf, RECEIPTS } from './receipts.ts';
-
-export type ReceiptName = (typeof RECEIPTS)[number];
+import { receiptOf } from './receipts.ts';
 
 export type ReceiptState = {
-  /** The lowest receipt of all audiences: an outcome if one of them has one, else `queued` … `read`. */
-  readonly receipt: string;
+  /** The lowest receipt among several audiences: an outcome, or else `queued` … `read`. */
+  readonly receipt: Receipt;
   /** Whether the notification has the requested receipt. */
   readonly reached: boolean;
   /**
@@ -21,7 +20,7 @@ export type ReceiptState = {
   readonly settled: boolean;
 };
 
-const rank = (receipt: string): number => (RECEIPTS as readonly string[]).indexOf(receipt);
+const rank = (receipt: Receipt): number => (RECEIPTS as readonly string[]).indexOf(receipt);
 
 /** Whether the item can no longer get the receipt `until`. */
 const hasEnded = (item: Item, until: ReceiptName): boolean =>

@@ -1,19 +1,14 @@
 import { NEVER_SENT, type Item } from '../../core/items.ts';
+import type { Receipt } from '../../core/receipts.ts';
 import { isType, type OfferedRecord, type Stored } from '../../core/records.ts';
 
-/** The receipts of a notification without an outcome, lowest first. */
-export const RECEIPTS = ['queued', 'offered', 'delivered', 'observed', 'read'] as const;
-
-export function receiptOf(item: Item): string {
-  if (item.state === 'open') return item.offers > 0 ? 'offered' : 'queued';
-  if (item.state === 'offered') return 'offered';
+export function receiptOf(item: Item): Receipt {
+  if (item.state !== 'closed' || item.outcome === undefined)
+    return item.state === 'offered' || item.offers > 0 ? 'offered' : 'queued';
   if (item.outcome === 'left_out') return 'left_out';
-  if (item.outcome !== 'delivered') {
-    if (item.outcome === 'summarized' && item.read) return 'read';
-    return item.offers > 0 && item.outcome !== 'summarized' ? 'maybe_seen' : (item.outcome ?? 'closed');
-  }
-  if (item.read) return 'read';
-  return item.observed ? 'observed' : 'delivered';
+  if (item.outcome === 'delivered') return item.read ? 'read' : item.observed ? 'observed' : 'delivered';
+  if (item.outcome === 'summarized') return item.read ? 'read' : 'summarized';
+  return item.offers > 0 ? 'maybe_seen' : item.outcome;
 }
 
 /**

@@ -4,6 +4,7 @@ import { defined } from '../../core/defined.ts';
 import { isOnlyCounted, type Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { Decision } from '../../core/plan.ts';
+import type { Receipt } from '../../core/receipts.ts';
 import { isByAgent, isType, type Draft, type Stored, type SucceededRecord } from '../../core/records.ts';
 import type { Verdict } from '../../core/verdict/kinds.ts';
 import { named, quoted } from '../../core/verdict/quoted.ts';
@@ -16,7 +17,8 @@ import { outlooksOf } from './outlook.ts';
 import { receiptOf, wasSentIn } from './receipts.ts';
 import { factsOf, type Reader } from './verdict-facts.ts';
 
-export type Receipt = { readonly at: number; readonly seq: number; readonly what: string; readonly detail?: string };
+/** One record of the notification's history, in words. */
+export type Step = { readonly at: number; readonly seq: number; readonly what: string; readonly detail?: string };
 
 /** The history of one notification, with one entry for each audience. */
 export type Why = {
@@ -24,9 +26,9 @@ export type Why = {
   readonly id: NotificationId;
   readonly items: readonly {
     readonly item: Item;
-    /** `queued`, `offered` …, or the outcome. `maybe_seen` if the notification was offered, and then closed without delivery. */
-    readonly receipt: string;
-    readonly steps: readonly Receipt[];
+    /** `queued`, `offered` …, or the outcome. `maybe_seen` if the notification was closed without delivery after an offer. */
+    readonly receipt: Receipt;
+    readonly steps: readonly Step[];
     /** Why the notification was delivered, waits or ended: one answer from all facts. */
     readonly verdict: Verdict;
     /**
@@ -83,7 +85,7 @@ const OVER: Readonly<Record<SucceededRecord['why'], string>> = {
   merged: 'both are one session',
 };
 
-function step({ seq, at, body, log }: Stored, item: Item, sentBefore: boolean): Receipt {
+function step({ seq, at, body, log }: Stored, item: Item, sentBefore: boolean): Step {
   const detail = detailOf(body, item, { log, sentBefore });
   return { at, seq, what: whatOf(body, item), ...defined({ detail }) };
 }

@@ -5,7 +5,8 @@ import { defined } from '../../core/defined.ts';
 import type { NotificationsPage, QueuedReply, ReceiptReply, Story, WithdrawReply } from '../../wire/api.ts';
 import type { Item } from '../../core/items.ts';
 import { formatKind, type NotificationId, type NotificationInput } from '../../core/notification.ts';
-import { actorOf, awaitReceipt, RECEIPTS, receiptState, type Inbox, type ReceiptState } from '../../inbox/index.ts';
+import { RECEIPTS } from '../../core/receipts.ts';
+import { actorOf, awaitReceipt, receiptState, type Inbox, type ReceiptState } from '../../inbox/index.ts';
 import { mayRead, maySee, maySeeItem, mustLead, mustMarkRead, mustQueue, mustRead, scopeOf } from '../authority.ts';
 import {
   answers,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ACTIONS, LIMITS, MOMENTS, type NotificationInput } from '../../core/notification.ts';
 import { PLAN_STEPS } from '../../core/plan.ts';
+import { ALL_RECEIPTS } from '../../core/receipts.ts';
 import { VERDICT_KINDS } from '../../core/verdict/kinds.ts';
 import { time, nullable, text, personName, json, level, force, next, given } from './base.ts';
 
@@ -32,7 +33,7 @@ export const notification = z
     lastAt: time,
     expiresAt: nullable(time),
     state: z.enum(['open', 'offered', 'closed']),
-    receipt: z.string().describe('`queued`, `offered`, `delivered`, `observed`, `read`, `maybe_seen`, or the outcome'),
+    receipt: z.enum(ALL_RECEIPTS),
     markedBy: nullable(z.string()).describe(
       'the person who marked the notification as read, until there is proof that the agent has read the notification. `markedBy()` of the client library makes a text from this field',
     ),
@@ -234,7 +235,7 @@ export const withdrawn = z
 export const receipt = z
   .object({
     id: z.string(),
-    receipt: z.string(),
+    receipt: z.enum(ALL_RECEIPTS),
     reached: z.boolean().describe('whether the notification has the requested receipt'),
     settled: z
       .boolean()

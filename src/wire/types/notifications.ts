@@ -2,6 +2,7 @@
 import type { Json } from '../../core/json.ts';
 import type { Action, Level } from '../../core/notification.ts';
 import type { Decision } from '../../core/plan.ts';
+import type { Receipt } from '../../core/receipts.ts';
 import type { Verdict } from '../../core/verdict/kinds.ts';
 import type { Force } from '../words.ts';
 
@@ -37,8 +38,7 @@ export type NotificationView = {
   readonly lastAt: number;
   readonly expiresAt: number | null;
   readonly state: 'open' | 'offered' | 'closed';
-  /** `queued`, `offered`, `delivered`, `observed`, `read`, `maybe_seen`, or the outcome. */
-  readonly receipt: string;
+  readonly receipt: Receipt;
   /**
    * The person who marked the notification as read, until there is proof that the agent has read the notification. `markedBy()`
    * of the client library makes a text from this field.
@@ -175,7 +175,7 @@ export type WithdrawReply = {
 
 export type ReceiptReply = {
   readonly id: string;
-  readonly receipt: string;
+  readonly receipt: Receipt;
   /** Whether the notification has the requested receipt. */
   readonly reached: boolean;
   /** Whether the notification has the receipt or can no longer get it, so that a longer wait would not help. */

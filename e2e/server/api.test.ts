@@ -145,7 +145,7 @@ describe('notifications', () => {
     await using stage = await Stage.open();
     const { client, inbox } = stage;
     const { id } = await client.queue({ to: 'shop/coder', message: 'hello' });
-    const waiting = client.receipt(id, { log: 'shop/coder', until: 'delivered', waitS: 30 });
+    const waiting = client.receipt(id, { log: 'shop/coder', until: 'delivered', withinMs: 30_000 });
     const offer = await inbox.conversation('shop/coder#main').offer({ at: 'tool_result', on: 'read_file' });
     await offer?.confirm();
     expect(await waiting).toEqual({ id, receipt: 'delivered', reached: true, settled: true });

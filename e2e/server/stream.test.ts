@@ -92,7 +92,7 @@ it('a graceful stop ends the streams, finishes requests in flight, and leaves no
   const { url } = await server.ready;
   const client = createClient({ url, token });
   const { id } = await client.queue({ to: 'shop/coder', message: 'x' });
-  const waiting = client.receipt(id, { log: 'shop/coder', until: 'delivered', waitS: 30 });
+  const waiting = client.receipt(id, { log: 'shop/coder', until: 'delivered', withinMs: 30_000 });
   // Browsers keep idle spare connections like this connection.
   const reserve = connect(Number(new URL(url).port), '127.0.0.1');
   const closed = new Promise((resolve) => reserve.once('close', resolve));

@@ -19,7 +19,7 @@ console.log(refused instanceof ApiError ? refused.code : refused);
 console.log((await ear.conversation('coder').toolResult({ id: 'call_1', content: 'deployed' })).text);
 
 const { token: all } = await server.tokens.create({ kind: 'project', name: 'me', project: ear.project });
-const { receipt } = await createClient({ url, token: all }).receipt(id, { until: 'delivered', waitS: 5 });
+const { receipt } = await createClient({ url, token: all }).receipt(id, { until: 'delivered', withinMs: 5_000 });
 console.log(receipt);
 assert.equal(receipt, 'delivered');
 await server.stop();

@@ -43,7 +43,7 @@ async function refusal(call: Promise<unknown>): Promise<string> {
 }
 
 await ear.conversation('coder').toolResult({ id: 'c1', content: 'deployed' });
-console.log((await person.receipt(id, { until: 'delivered', waitS: 5 })).receipt);
+console.log((await person.receipt(id, { until: 'delivered', withinMs: 5_000 })).receipt);
 
 await server.tokens.revoke(ci.id);
 console.log(await refusal(sender.queue({ to, message: 'x' })));

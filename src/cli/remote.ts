@@ -151,7 +151,7 @@ const queuedOf = ({ kind, id, into, to }: QueuedReply): Queued =>
     ? { kind, id: id as NotificationId, into: (into ?? id) as NotificationId, to }
     : { kind, id: id as NotificationId, to };
 
-const ASK_EVERY_S = 30;
+const ASK_EVERY_MS = 30_000;
 const AGAIN_MS = 500;
 
 async function wait(
@@ -166,7 +166,7 @@ async function wait(
     for (;;) {
       const left = deadline - performance.now();
       try {
-        last = await client.receipt(id, { log, until, waitS: Math.max(0, Math.min(ASK_EVERY_S, left / 1_000)) });
+        last = await client.receipt(id, { log, until, withinMs: Math.max(0, Math.min(ASK_EVERY_MS, left)) });
       } catch (error) {
         // The notification is already queued, so the wait continues even if the server restarts.
         if (!isApiError(error)) throw error;

@@ -30,6 +30,7 @@ import type {
 } from '../api.ts';
 import type { Json } from '../../core/json.ts';
 import type { Action, Deliver, Level, NotificationInput } from '../../core/notification.ts';
+import type { ReceiptName } from '../../core/receipts.ts';
 import type { Stored } from '../../core/records.ts';
 import type { TaskExecution, TaskPriority, TaskStatus } from '../../core/task.ts';
 import type { StreamOptions } from './stream.ts';
@@ -139,13 +140,14 @@ export interface Client {
   withdraw(id: string, options?: Call & { readonly log?: string; readonly reason?: string }): Promise<WithdrawReply>;
   read(id: string, options?: Call & { readonly log?: string }): Promise<ReceiptReply>;
   requeue(id: string, options?: Call & { readonly log?: string }): Promise<QueuedReply>;
-  /** Waits for a receipt for at most `waitS` seconds (0 to 60, default 0). Call `receipt` again while `settled` is false. */
+  /** Waits for a receipt for at most `withinMs` (0 to 60,000, default 0). Call `receipt` again while `settled` is false. */
   receipt(
     id: string,
     options?: Call & {
       readonly log?: string;
-      readonly until?: 'queued' | 'offered' | 'delivered' | 'observed' | 'read';
-      readonly waitS?: number;
+      readonly until?: ReceiptName;
+      /** The longest wait, in milliseconds. */
+      readonly withinMs?: number;
     },
   ): Promise<ReceiptReply>;
 

@@ -16,7 +16,7 @@
  * const { id } = await client.queue({ to: 'shop/coder', kind: 'ci.failed', level: 'error', message: 'CI failed' });
  * await client.notifications({ log: 'shop/coder', state: 'open' });
  * await client.why(id, 'shop/coder');                    // history: steps, decisions, the exact texts for the model
- * await client.receipt(id, { until: 'delivered', waitS: 30 });
+ * await client.receipt(id, { until: 'delivered', withinMs: 30_000 });
  * await client.withdraw(id, { log: 'shop/coder' });
  * ```
  *
@@ -134,10 +134,10 @@ export function createClient(options: ClientOptions = {}): Client {
       call('POST', `${id(which)}/withdraw`, { query: { log }, body: defined({ reason }), ...of(options) }),
     read: (which, { log, ...options } = {}) => call('POST', `${id(which)}/read`, { query: { log }, ...of(options) }),
     requeue: (which, { log, ...options } = {}) => call('POST', `${id(which)}/requeue`, { query: { log }, ...of(options) }),
-    receipt: (which, { log, until, waitS, ...options } = {}) =>
+    receipt: (which, { log, until, withinMs, ...options } = {}) =>
       call('GET', `${id(which)}/receipt`, {
-        query: { log, until, wait: waitS },
-        forMs: (waitS ?? 0) * 1_000,
+        query: { log, until, wait: withinMs === undefined ? undefined : withinMs / 1_000 },
+        forMs: withinMs ?? 0,
         ...of(options),
       }),
 

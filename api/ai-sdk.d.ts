@@ -512,6 +512,12 @@ type Verdict =
   readonly to: string;
   readonly at: number;
 };
+declare const RECEIPTS: readonly ['queued', 'offered', 'delivered', 'observed', 'read'];
+type ReceiptName = (typeof RECEIPTS)[number];
+declare const ALL_RECEIPTS: readonly ["queued", "offered", "delivered", "observed", "read", "withdrawn", "expired", "superseded", "filtered", "dropped", "known", "summarized", "folded", "left_out", "maybe_seen"];
+type Receipt = (typeof ALL_RECEIPTS)[number];
+declare const RECORD_TYPES: readonly ['system_notification_queued', 'system_notification_folded', 'carrier_offered', 'carrier_confirmed', 'carrier_released', 'carrier_redacted', 'notification_observed', 'notification_read', 'notification_closed', 'notification_extended', 'gate_refused', 'gate_lifted', 'fan_out', 'fan_out_part', 'fan_out_done', 'conversation_forked', 'conversation_succeeded', 'conversation_imported', 'turn_start', 'chat_request', 'chat_response', 'tool_call_request', 'tool_call_response', 'compaction', 'config_delta', 'files_known', 'inquiry_request', 'inquiry_response', 'handle_spawned', 'handle_state', 'handle_ended', 'agent_woken', 'agent_stopped', 'agent_failed', 'agent_forgotten', 'task_created', 'task_edited', 'task_assigned', 'task_received', 'task_status_changed', 'task_execution_started', 'task_execution_taken', 'task_execution_interrupted', 'task_execution_recalled', 'task_execution_continued', 'task_execution_ended', 'notifications_muted', 'notifications_unmuted', 'subscriber_disabled', 'subscriber_enabled', 'template_failed', 'positions_skipped'];
+type RecordType = (typeof RECORD_TYPES)[number];
 declare const TASK_STATUSES: readonly ['backlog', 'todo', 'in_progress', 'blocked', 'done', 'cancelled'];
 type TaskStatus = (typeof TASK_STATUSES)[number];
 declare const TASK_PRIORITIES: readonly ['low', 'normal', 'high', 'urgent'];
@@ -666,7 +672,7 @@ type Lifted = {
   readonly since: number;
   readonly notified: boolean;
 };
-type Receipt = {
+type Step = {
   readonly at: number;
   readonly seq: number;
   readonly what: string;
@@ -677,8 +683,8 @@ type Why = {
   readonly id: NotificationId;
   readonly items: readonly {
     readonly item: Item;
-    readonly receipt: string;
-    readonly steps: readonly Receipt[];
+    readonly receipt: Receipt;
+    readonly steps: readonly Step[];
     readonly verdict: Verdict;
     readonly now: readonly {
       readonly conversation: ConversationId;
@@ -686,10 +692,8 @@ type Why = {
     }[];
   }[];
 };
-declare const RECEIPTS: readonly ['queued', 'offered', 'delivered', 'observed', 'read'];
-type ReceiptName = (typeof RECEIPTS)[number];
 type ReceiptState = {
-  readonly receipt: string;
+  readonly receipt: Receipt;
   readonly reached: boolean;
   readonly settled: boolean;
 };
@@ -765,7 +769,7 @@ type Message$1 = {
 type ToolResult = {
   readonly id: string;
   readonly content: string;
-  readonly is_error?: boolean;
+  readonly isError?: boolean;
   readonly name?: string;
   readonly known?: Readonly<Record<string, number>>;
 };
@@ -921,7 +925,7 @@ declare class Earpiece implements AsyncDisposable {
   }): Promise<Why | undefined>;
   watch(query?: {
     readonly of?: string;
-    readonly types?: readonly string[];
+    readonly types?: readonly RecordType[];
     readonly after?: number;
     readonly signal?: AbortSignal;
   }): AsyncIterable<Stored>;

@@ -480,6 +480,12 @@ type Verdict =
   readonly to: string;
   readonly at: number;
 };
+declare const RECEIPTS: readonly ['queued', 'offered', 'delivered', 'observed', 'read'];
+type ReceiptName = (typeof RECEIPTS)[number];
+declare const ALL_RECEIPTS: readonly ["queued", "offered", "delivered", "observed", "read", "withdrawn", "expired", "superseded", "filtered", "dropped", "known", "summarized", "folded", "left_out", "maybe_seen"];
+type Receipt = (typeof ALL_RECEIPTS)[number];
+declare const RECORD_TYPES: readonly ['system_notification_queued', 'system_notification_folded', 'carrier_offered', 'carrier_confirmed', 'carrier_released', 'carrier_redacted', 'notification_observed', 'notification_read', 'notification_closed', 'notification_extended', 'gate_refused', 'gate_lifted', 'fan_out', 'fan_out_part', 'fan_out_done', 'conversation_forked', 'conversation_succeeded', 'conversation_imported', 'turn_start', 'chat_request', 'chat_response', 'tool_call_request', 'tool_call_response', 'compaction', 'config_delta', 'files_known', 'inquiry_request', 'inquiry_response', 'handle_spawned', 'handle_state', 'handle_ended', 'agent_woken', 'agent_stopped', 'agent_failed', 'agent_forgotten', 'task_created', 'task_edited', 'task_assigned', 'task_received', 'task_status_changed', 'task_execution_started', 'task_execution_taken', 'task_execution_interrupted', 'task_execution_recalled', 'task_execution_continued', 'task_execution_ended', 'notifications_muted', 'notifications_unmuted', 'subscriber_disabled', 'subscriber_enabled', 'template_failed', 'positions_skipped'];
+type RecordType = (typeof RECORD_TYPES)[number];
 declare const TASK_STATUSES: readonly ['backlog', 'todo', 'in_progress', 'blocked', 'done', 'cancelled'];
 type TaskStatus = (typeof TASK_STATUSES)[number];
 declare const TASK_PRIORITIES: readonly ['low', 'normal', 'high', 'urgent'];
@@ -588,7 +594,7 @@ type NotificationView = {
   readonly lastAt: number;
   readonly expiresAt: number | null;
   readonly state: 'open' | 'offered' | 'closed';
-  readonly receipt: string;
+  readonly receipt: Receipt;
   readonly markedBy: string | null;
   readonly outcome: string | null;
   readonly closedAt: number | null;
@@ -681,7 +687,7 @@ type WithdrawReply = {
 };
 type ReceiptReply = {
   readonly id: string;
-  readonly receipt: string;
+  readonly receipt: Receipt;
   readonly reached: boolean;
   readonly settled: boolean;
 };
@@ -1000,7 +1006,7 @@ type StreamQuery = {
   readonly log?: string;
   readonly project?: string;
   readonly conversation?: string;
-  readonly types?: readonly string[];
+  readonly types?: readonly RecordType[];
   readonly after?: number;
 };
 type StreamOptions = StreamQuery & {
@@ -1119,8 +1125,8 @@ interface Client {
   }): Promise<QueuedReply>;
   receipt(id: string, options?: Call & {
     readonly log?: string;
-    readonly until?: 'queued' | 'offered' | 'delivered' | 'observed' | 'read';
-    readonly waitS?: number;
+    readonly until?: ReceiptName;
+    readonly withinMs?: number;
   }): Promise<ReceiptReply>;
   emit(events: CloudEventInput | readonly CloudEventInput[], options?: Call): Promise<EmittedReply>;
   subscribers(query?: Call & {
@@ -1227,6 +1233,7 @@ export {
   ApiError,
   type Client,
   type ClientOptions,
+  type RecordType,
   type StreamOptions,
   type StreamQuery,
   type StreamState,

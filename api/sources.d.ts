@@ -330,13 +330,6 @@ type Item = {
   readonly closedAt?: number;
   readonly history: readonly number[];
 };
-type Rendered = {
-  readonly kind: 'text';
-  readonly text: string;
-} | {
-  readonly kind: 'failed';
-  readonly reason: string;
-};
 type FileScope = 'user' | 'project';
 declare const PLAN_STEPS: readonly ['filter', 'relevance', 'supersede', 'moment', 'coalesce', 'order', 'budget'];
 type PlanStep = (typeof PLAN_STEPS)[number];
@@ -520,6 +513,12 @@ type Verdict =
   readonly to: string;
   readonly at: number;
 };
+declare const RECEIPTS: readonly ['queued', 'offered', 'delivered', 'observed', 'read'];
+type ReceiptName = (typeof RECEIPTS)[number];
+declare const ALL_RECEIPTS: readonly ["queued", "offered", "delivered", "observed", "read", "withdrawn", "expired", "superseded", "filtered", "dropped", "known", "summarized", "folded", "left_out", "maybe_seen"];
+type Receipt = (typeof ALL_RECEIPTS)[number];
+declare const RECORD_TYPES: readonly ['system_notification_queued', 'system_notification_folded', 'carrier_offered', 'carrier_confirmed', 'carrier_released', 'carrier_redacted', 'notification_observed', 'notification_read', 'notification_closed', 'notification_extended', 'gate_refused', 'gate_lifted', 'fan_out', 'fan_out_part', 'fan_out_done', 'conversation_forked', 'conversation_succeeded', 'conversation_imported', 'turn_start', 'chat_request', 'chat_response', 'tool_call_request', 'tool_call_response', 'compaction', 'config_delta', 'files_known', 'inquiry_request', 'inquiry_response', 'handle_spawned', 'handle_state', 'handle_ended', 'agent_woken', 'agent_stopped', 'agent_failed', 'agent_forgotten', 'task_created', 'task_edited', 'task_assigned', 'task_received', 'task_status_changed', 'task_execution_started', 'task_execution_taken', 'task_execution_interrupted', 'task_execution_recalled', 'task_execution_continued', 'task_execution_ended', 'notifications_muted', 'notifications_unmuted', 'subscriber_disabled', 'subscriber_enabled', 'template_failed', 'positions_skipped'];
+type RecordType = (typeof RECORD_TYPES)[number];
 declare const TASK_STATUSES: readonly ['backlog', 'todo', 'in_progress', 'blocked', 'done', 'cancelled'];
 type TaskStatus = (typeof TASK_STATUSES)[number];
 declare const TASK_PRIORITIES: readonly ['low', 'normal', 'high', 'urgent'];
@@ -677,7 +676,7 @@ type Lifted = {
   readonly since: number;
   readonly notified: boolean;
 };
-type Receipt = {
+type Step = {
   readonly at: number;
   readonly seq: number;
   readonly what: string;
@@ -688,8 +687,8 @@ type Why = {
   readonly id: NotificationId;
   readonly items: readonly {
     readonly item: Item;
-    readonly receipt: string;
-    readonly steps: readonly Receipt[];
+    readonly receipt: Receipt;
+    readonly steps: readonly Step[];
     readonly verdict: Verdict;
     readonly now: readonly {
       readonly conversation: ConversationId;
@@ -697,10 +696,8 @@ type Why = {
     }[];
   }[];
 };
-declare const RECEIPTS: readonly ['queued', 'offered', 'delivered', 'observed', 'read'];
-type ReceiptName = (typeof RECEIPTS)[number];
 type ReceiptState = {
-  readonly receipt: string;
+  readonly receipt: Receipt;
   readonly reached: boolean;
   readonly settled: boolean;
 };
@@ -784,7 +781,7 @@ type Message = {
 type ToolResult = {
   readonly id: string;
   readonly content: string;
-  readonly is_error?: boolean;
+  readonly isError?: boolean;
   readonly name?: string;
   readonly known?: Readonly<Record<string, number>>;
 };
@@ -940,7 +937,7 @@ declare class Earpiece implements AsyncDisposable {
   }): Promise<Why | undefined>;
   watch(query?: {
     readonly of?: string;
-    readonly types?: readonly string[];
+    readonly types?: readonly RecordType[];
     readonly after?: number;
     readonly signal?: AbortSignal;
   }): AsyncIterable<Stored>;
@@ -1003,57 +1000,6 @@ type Refusal = {
   readonly code: 'unsigned' | 'wrong_signature' | 'too_old' | 'replayed' | 'too_big' | 'wrong_content_type' | 'malformed' | 'too_deep' | 'bad_event';
   readonly reason: string;
 };
-type Complaint = {
-  readonly line?: number;
-  readonly message: string;
-};
-interface TemplateEngine extends AsyncDisposable {
-  render(template: {
-    readonly name: string;
-    readonly text: string;
-  }, context: Json): Promise<Rendered>;
-  evaluate(expression: string, context: Json): Promise<Evaluated>;
-  check(template: {
-    readonly text: string;
-  }): Promise<Complaint | undefined>;
-  checkExpression(expression: string): Promise<Complaint | undefined>;
-  readonly busy: boolean;
-  close(): Promise<void>;
-}
-type Evaluated = {
-  readonly kind: 'value';
-  readonly value: boolean;
-} | {
-  readonly kind: 'failed';
-  readonly reason: string;
-};
-type TemplateEngineOptions = {
-  readonly deadlineMs?: number;
-  readonly startMs?: number;
-  readonly maxChars?: number;
-  readonly maxContextChars?: number;
-  readonly fuel?: number;
-  readonly memoryMb?: number;
-  readonly onTrouble?: (reason: string) => void;
-};
-type Position = {
-  readonly line: number;
-  readonly column: number;
-};
-type Parsed = {
-  readonly subscriber?: Subscriber;
-  readonly problems: readonly SubscriberProblem[];
-  readonly at: Readonly<Record<'id' | 'types' | 'core' | 'template' | 'condition', Position>>;
-  readonly core?: boolean;
-};
-type SubscriberFile = Parsed & {
-  readonly file: string;
-};
-type FolderState = {
-  readonly files: readonly (SubscriberFile & Required<Pick<Parsed, 'subscriber'>>)[];
-  readonly problems: readonly SubscriberProblem[];
-};
-type Checked = FolderState['files'][number];
 type Headers = Readonly<Record<string, string | undefined>>;
 type WebhookRequest = {
   readonly headers: Headers;
@@ -1172,9 +1118,6 @@ declare function receiverFrom(name: string, settings: WebhookSettings, env: Read
   readonly problem: string;
 };
 declare function receive(request: WebhookRequest): Received;
-declare function templateEngine(options?: TemplateEngineOptions): TemplateEngine;
-declare function checkSubscriber(files: readonly Checked[], engine: Pick<TemplateEngine, 'check' | 'checkExpression' | 'render'>): Promise<readonly SubscriberProblem[]>;
-declare function readSubscriber(path: string): SubscriberFile | undefined;
 declare const subscriberFolders: (options: {
   readonly root: string;
   readonly shipped?: boolean;
@@ -1193,15 +1136,12 @@ export {
   type SubscriberSource,
   type Timers,
   type WebhookReceiver,
-  checkSubscriber,
   filesSource,
   gitSource,
   parseWhen,
-  readSubscriber,
   receive,
   receiverFrom,
   runAndTell,
   subscriberFolders,
-  templateEngine,
   timersSource,
 };

@@ -49,8 +49,8 @@ function run(...args: readonly string[]): { code: number | null; stdout: string;
   return { code: status, stdout, stderr };
 }
 
-test('there are ten programs', () => {
-  expect(programs).toHaveLength(10);
+test('there are twelve programs', () => {
+  expect(programs).toHaveLength(12);
 });
 
 test('the programs compile with the options that the library page names', () => {

@@ -3,7 +3,7 @@ export type { AgentOptions, AgentSettings, TurnEnding, TurnResult } from './opti
 export { fileTools } from './file-tools.ts';
 export type { AgentEvent } from './events.ts';
 export { askInquiries } from './inquiries.ts';
-export { MODES, type Mode } from './modes.ts';
+export type { Mode } from './modes.ts';
 export type { BudgetOptions } from './watching/budget.ts';
 export { checkModel, openModel, PROVIDERS } from './models.ts';
 export { ownTools } from './own-tools.ts';

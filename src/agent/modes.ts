@@ -33,5 +33,3 @@ const NEXT: Readonly<Record<Mode, readonly Mode[]>> = {
 export function assertTransition(from: Mode, to: Mode): void {
   if (!NEXT[from].includes(to)) throw new Error(`an agent cannot change from ${from} to ${to}`);
 }
-
-export const MODES = Object.keys(NEXT) as readonly Mode[];

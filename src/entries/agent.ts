@@ -6,7 +6,6 @@ import '../node-version.ts';
 
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import * as inner from '../agent/index.ts';
-import { MODES } from '../agent/index.ts';
 import type { FileToolsOptions } from '../agent/file-tools.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Stored } from '../core/records.ts';
@@ -253,7 +252,6 @@ export async function openModel(name: string, env: Readonly<Record<string, strin
   return inner.openModel(name, env);
 }
 
-export { MODES };
-export { RESERVED, ToolFailure } from '../handles/index.ts';
+export { ToolFailure } from '../handles/index.ts';
 export type { AgentEvent, BudgetOptions, Mode, Tool, ToolCall, ToolOutcome, TurnEnding, TurnResult } from '../agent/index.ts';
 export type { HandleView, StatefulTool } from '../handles/index.ts';

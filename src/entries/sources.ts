@@ -1,19 +1,7 @@
 /** `earpiece/sources`: sources, which emit events, and subscribers, which turn events into notifications. */
 import '../node-version.ts';
 
-import {
-  checkRunning,
-  readSubscriber as readFile,
-  shippedFolder,
-  subscriberFolders as folders,
-  templateEngine as makeEngine,
-  type CheckedFile,
-  type SubscriberFile,
-  type SubscriberProblem,
-  type SubscriberSource,
-  type TemplateEngine,
-  type TemplateEngineOptions,
-} from '../bus/index.ts';
+import { shippedFolder, subscriberFolders as folders, type SubscriberProblem, type SubscriberSource } from '../bus/index.ts';
 import type { Emitter } from '../core/event.ts';
 import { LEVELS } from '../core/notification.ts';
 import { bad, check, checkFolder, checkName, fullName, innerOf, shown, type Earpiece, type Table } from '../library/index.ts';
@@ -183,41 +171,6 @@ const REQUEST: Table<WebhookRequest> = {
   clock: 'number',
   seen: 'function',
 };
-
-/** Makes an engine that runs templates and conditions in a worker with limits. Close the engine when you are done. */
-export function templateEngine(options: TemplateEngineOptions = {}): TemplateEngine {
-  check('templateEngine', options, ENGINE);
-  return makeEngine(options);
-}
-
-const ENGINE: Table<TemplateEngineOptions> = {
-  deadlineMs: 'amount',
-  startMs: 'amount',
-  maxChars: 'amount',
-  maxContextChars: 'amount',
-  fuel: 'amount',
-  memoryMb: 'amount',
-  onTrouble: 'function',
-};
-
-/**
- * Finds problems that the parser cannot find: templates and conditions that do not compile, and templates that fail for a sample
- * event. Pass `files` as `readSubscriber` returns them.
- */
-export async function checkSubscriber(
-  files: readonly CheckedFile[],
-  engine: Pick<TemplateEngine, 'check' | 'checkExpression' | 'render'>,
-): Promise<readonly SubscriberProblem[]> {
-  const needed = { files: { needed: { listOf: 'object' } }, engine: { needed: 'object' } } as const;
-  check('checkSubscriber', { files, engine }, needed);
-  return checkRunning(files, engine);
-}
-
-/** Reads the file of a subscriber, with its problems. Returns undefined if the file does not exist. */
-export function readSubscriber(path: string): SubscriberFile | undefined {
-  checkName('readSubscriber', 'the path', path);
-  return readFile(path);
-}
 
 /** Loads subscribers from `.earpiece/subscribers/` below `root`, for `openEarpiece({subscribers})`. */
 export const subscriberFolders = (options: {

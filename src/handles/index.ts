@@ -4,7 +4,7 @@ export type { HandleRegistryOptions, HandleSettings } from './registry-options.t
 export type { HandleView } from './answers.ts';
 export type { Recovered } from './recover.ts';
 export { TURN_END_ANSWERS, type Inquiry, type TurnEnd, type TurnEndAnswer } from './turn-end.ts';
-export { RESERVED, schemaOf, type HandleSide, type OnTurnEnd, type StatefulTool } from './stateful-tool.ts';
+export { schemaOf, type HandleSide, type OnTurnEnd, type StatefulTool } from './stateful-tool.ts';
 export { ToolFailure } from './state.ts';
 export { processTool, type ProcessToolOptions } from './process-tool.ts';
 export { runTool, type RunOptions } from './run.ts';

@@ -40,7 +40,10 @@ export type Input = { readonly text: string; readonly keys: readonly string[]; r
 export type StatefulTool = {
   readonly name: string;
   readonly description: string;
-  /** The arguments of a spawn and of a one-shot call. The parameters must not have the names in {@link RESERVED}. */
+  /**
+   * The arguments of a spawn and of a one-shot call. The names `action`, `id`, `input`, `keys`, `from`, `lines`, `from_byte` and
+   * `bytes` are reserved.
+   */
   readonly parameters: { readonly properties: Readonly<Record<string, Json>>; readonly required?: readonly string[] };
   /** The actions of the tool's handles in addition to `spawn`. Default: `fetch` and `abort`. */
   readonly actions?: readonly Exclude<Action, 'spawn'>[];
@@ -123,7 +126,7 @@ export type Serves = {
 /** Content, or a part of it that `range` names (`lines 1–200 of 5,230`). */
 export type Reading = { readonly content: string; readonly range?: string };
 
-/** The names that the parameters of a stateful tool must not have, because the registry uses them. */
+/** The names that the parameters of a stateful tool must not have, because the registry adds these arguments. */
 export const RESERVED: readonly string[] = ['action', 'id', 'input', 'keys', 'from', 'lines', 'from_byte', 'bytes'];
 
 export const actionsOf = (tool: StatefulTool): readonly Action[] => ['spawn', ...(tool.actions ?? ['fetch', 'abort'])];
@@ -134,7 +137,7 @@ export function checkDefinition(tool: StatefulTool): void {
   if (taken.length > 0)
     throw new EarpieceError(
       'bad_argument',
-      `tool ${tool.name}: the parameters ${taken.join(', ')} are reserved for stateful tools; choose other names`,
+      `tool ${tool.name}: the parameters ${taken.join(', ')} have reserved names; choose other names than ${RESERVED.join(', ')}`,
     );
   if (tool.name === 'await')
     throw new EarpieceError('bad_argument', 'a tool must not be called await: the tool that waits for handles has this name');

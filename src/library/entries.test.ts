@@ -15,15 +15,12 @@ import { inboxRider, startGateway } from '../entries/gateway.ts';
 import { createServer } from '../entries/server.ts';
 import {
   filesSource,
-  checkSubscriber,
   gitSource,
   parseWhen,
-  readSubscriber,
   receive,
   receiverFrom,
   runAndTell,
   subscriberFolders,
-  templateEngine,
   timersSource,
 } from '../entries/sources.ts';
 import { memoryStore, openSqliteStore, replay, settle, touches } from '../entries/store.ts';
@@ -400,26 +397,15 @@ describe('stores and sources refuse', () => {
       () => receiverFrom('ci', any({ kind: 'gitlab', to: 'shop/coder', secretEnv: 'X' }), {}),
       'receiverFrom: kind must be one of cloudevents, github, standard, alertmanager, json, got "gitlab"',
     ],
-    [
-      'a misspelt limit of templates',
-      () => templateEngine(any({ feul: 5 })),
-      'templateEngine: "feul" is not a known key; did you mean "fuel"?',
-    ],
     ['a missing request', () => receive(any(undefined)), 'receive: the request must be an object with headers, body,'],
     [
       'a body that is not a Buffer',
       () => receive(any({ headers: {}, body: '{}', receiver: {}, now: 0 })),
       'receive: body must be a Buffer, got "{}"',
     ],
-    ['no subscriber to check', () => checkSubscriber(any(undefined), any({})), 'checkSubscriber: files is missing'],
     ['no draft to settle', () => settle(any(undefined), { seq: 1, at: 1 }, []), 'settle: the type of the draft must be a text'],
     ['a draft without a type', () => touches(any({})), 'touches: the type of the draft must be a text, got undefined'],
     ['no records to replay', () => replay(any(undefined)), 'replay: records must be a list, got undefined'],
-    [
-      'a subscriber without a file',
-      () => readSubscriber(any(undefined)),
-      'readSubscriber: the path must be a text, got undefined',
-    ],
     ['a folder of subscribers without a root', () => subscriberFolders(any({})), 'subscriberFolders: root is missing'],
   ])('%s', async (_, misuse, message) => {
     expectText(await refused(misuse), message);

@@ -2,6 +2,7 @@
 import '../node-version.ts';
 
 import { shippedFolder, subscriberFolders as folders, type SubscriberProblem, type SubscriberSource } from '../bus/index.ts';
+import { parseAddress } from '../core/address.ts';
 import type { Emitter } from '../core/event.ts';
 import { LEVELS } from '../core/notification.ts';
 import { bad, check, checkFolder, checkName, fullName, innerOf, shown, type Earpiece, type Table } from '../library/index.ts';
@@ -140,6 +141,11 @@ export function receiverFrom(
   checkName('receiverFrom', 'the name', name);
   check('receiverFrom', settings, WEBHOOK, 'the settings');
   check('receiverFrom', { env }, { env: { needed: { each: 'text' } } });
+  try {
+    parseAddress(settings.to);
+  } catch (error) {
+    throw bad(`receiverFrom: to: ${(error as Error).message}`, 'to');
+  }
   return receiver(name, settings, env);
 }
 

@@ -397,6 +397,11 @@ describe('stores and sources refuse', () => {
       () => receiverFrom('ci', any({ kind: 'gitlab', to: 'shop/coder', secretEnv: 'X' }), {}),
       'receiverFrom: kind must be one of cloudevents, github, standard, alertmanager, json, got "gitlab"',
     ],
+    [
+      'a receiver for an agent without a project',
+      () => receiverFrom('ci', { kind: 'json', to: 'coder', secretEnv: 'X' }, {}),
+      'receiverFrom: to: address "coder": has no "/" between project and agent; write project/agent',
+    ],
     ['a missing request', () => receive(any(undefined)), 'receive: the request must be an object with headers, body,'],
     [
       'a body that is not a Buffer',

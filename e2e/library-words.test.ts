@@ -3,13 +3,39 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { TurnResult } from '../src/entries/agent.ts';
-import type { ErrorCode, Item, Queued, Withdrawn } from '../src/index.ts';
+import { RECORD_TYPES } from '../src/core/record-types.ts';
+import type { ErrorCode, Handled, Item, Offer, Queued, Receipt, RecordType, Withdrawn } from '../src/index.ts';
 
 /** The compiler rejects a missing word here, and a word that the type does not have. */
 const words = <Word extends string>(all: Readonly<Record<Word, true>>): readonly string[] => Object.keys(all).toSorted();
 
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   'queue(…).kind': words<Queued['kind']>({ queued: true, folded: true, duplicate: true }),
+  'receipt(…).receipt': words<Receipt>({
+    queued: true,
+    offered: true,
+    delivered: true,
+    observed: true,
+    read: true,
+    maybe_seen: true,
+    withdrawn: true,
+    expired: true,
+    superseded: true,
+    filtered: true,
+    dropped: true,
+    known: true,
+    summarized: true,
+    folded: true,
+    left_out: true,
+  }),
+  'emit(…).heard[].kind': words<Handled['kind']>({
+    queued: true,
+    folded: true,
+    duplicate: true,
+    withdrew: true,
+    skipped: true,
+  }),
+  'confirm()': words<Awaited<ReturnType<Offer['confirm']>>>({ confirmed: true, late: true }),
   'withdraw(…)[].result': words<Withdrawn['result']>({
     withdrawn: true,
     maybe_seen: true,
@@ -31,6 +57,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
     left_out: true,
     folded: true,
   }),
+  'Stored.body.type': ([...RECORD_TYPES] satisfies RecordType[]).toSorted(),
   ErrorCode: words<ErrorCode>({
     bad_address: true,
     bad_argument: true,

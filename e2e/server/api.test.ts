@@ -374,6 +374,19 @@ describe('the stream', () => {
     expect([...text.matchAll(/^id: (\d+)$/gmu)].map(([, id]) => id)).toEqual(['2', '3']);
   });
 
+  it.each<readonly [string, unknown, string]>([
+    ['a misspelt record type', ['turn_strat'], '"turn_strat" is not a record type; did you mean "turn_start"?'],
+    ['an empty list', [], 'the list is empty; name a record type'],
+    ['a value that is not a list', 5, '"5" is not a record type'],
+  ])('a stream for %s is refused at once', async (_, types, message) => {
+    await using stage = await Stage.open({ db: 'memory:' });
+    const error: unknown = await stage.client
+      .stream({ types: types as never })
+      .next()
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'bad_argument', message: expect.stringContaining(message) });
+  });
+
   it('the stream of one conversation has its records and the records of the agent as a whole', async () => {
     await using stage = await Stage.open({ db: 'memory:' });
     const { client, inbox } = stage;

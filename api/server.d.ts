@@ -1045,9 +1045,11 @@ interface Server {
 }
 declare function createServer(options: ServerOptions): Server;
 export {
+  type CreatedToken,
   type Listening,
   Server,
   ServerOptions,
+  type TokenInfo,
   type TokenRequest,
   createServer,
 };

@@ -6,7 +6,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEarpiece } from 'earpiece';
-import { gitSource, parseWhen, receive, receiverFrom, subscriberFolders, timersSource } from 'earpiece/sources';
+import {
+  gitSource,
+  parseWhen,
+  receive,
+  receiverFrom,
+  subscriberFolders,
+  timersSource,
+  type WebhookSettings,
+} from 'earpiece/sources';
 
 using cleanup = new DisposableStack();
 const root = mkdtempSync(join(tmpdir(), 'earpiece-'));
@@ -49,7 +57,7 @@ await timers.remind({ subject: 'coder', message: 'Look at the build', when });
 
 // #region webhook
 const map = { type: 'deploy.{state}', message: '{text}' };
-const settings = { kind: 'json', to: `${ear.project}/coder`, secretEnv: 'DEPLOY_SECRET', map } as const;
+const settings: WebhookSettings = { kind: 'json', to: `${ear.project}/coder`, secretEnv: 'DEPLOY_SECRET', map };
 const made = receiverFrom('deploys', settings, { DEPLOY_SECRET: 'not-a-secret' });
 if (made.kind === 'problem') throw new Error(made.problem);
 const { receiver } = made;

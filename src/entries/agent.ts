@@ -254,4 +254,5 @@ export async function openModel(name: string, env: Readonly<Record<string, strin
 
 export { ToolFailure } from '../handles/index.ts';
 export type { AgentEvent, BudgetOptions, Mode, Tool, ToolCall, ToolOutcome, TurnEnding, TurnResult } from '../agent/index.ts';
-export type { HandleView, StatefulTool } from '../handles/index.ts';
+export type { FileToolsOptions };
+export type { HandleSide, HandleView, ProcessToolOptions, RunOptions, StatefulTool } from '../handles/index.ts';

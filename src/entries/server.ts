@@ -83,4 +83,5 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
+export type { CreatedToken, TokenInfo };
 export type { Listening, TokenRequest } from '../server/index.ts';

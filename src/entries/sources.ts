@@ -234,5 +234,5 @@ export type { Subscriber } from '../bus/index.ts';
 export type { FilesSource } from '../sources/files/index.ts';
 export type { GitSource } from '../sources/git/index.ts';
 export type { RanAndTold } from '../sources/processes/index.ts';
-export type { Reminder, Timers };
+export type { Received, Reminder, Timers, WebhookRequest, WebhookSettings, When };
 export type { Source } from '../sources/source.ts';

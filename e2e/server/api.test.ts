@@ -141,6 +141,15 @@ describe('notifications', () => {
     expect(await latin.json()).toMatchObject({ status: 400, detail: 'the body is not UTF-8, which JSON requires; send UTF-8' });
   });
 
+  it('are awaited for `withinMs` milliseconds', async () => {
+    await using stage = await Stage.open({ db: 'memory:' });
+    const { id } = await stage.client.queue({ to: 'shop/coder', message: 'hello' });
+    const begun = performance.now();
+    const receipt = await stage.client.receipt(id, { log: 'shop/coder', withinMs: 800 });
+    expect(receipt).toMatchObject({ receipt: 'queued', reached: false, settled: false });
+    expect(performance.now() - begun).toBeGreaterThan(790);
+  });
+
   it('can be awaited until a carrier has taken them', async () => {
     await using stage = await Stage.open();
     const { client, inbox } = stage;

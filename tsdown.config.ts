@@ -7,12 +7,12 @@ const JSON_SCHEMA = join(import.meta.dirname, 'src/agent/json-schema.d.ts');
 const both: UserConfig = {
   platform: 'node',
   fixedExtension: false,
-  // The target is older than the supported Node, because an old Node must be able to parse an entry that reports the wrong
-  // version.
+  // The target is older than the supported Node, because an old Node must be able to parse the entry that reports that
+  // this Node is too old.
   target: 'es2022',
 };
 
-// Chunks are one folder deep, like sources: `src/cli/version.ts` finds package.json two folders above both.
+// Chunks are in a folder of `dist`, because the code of `src/cli/version.ts` looks for package.json two folders up.
 const chunkFileNames = 'chunks/[name]-[hash].js';
 
 const library: UserConfig = {
@@ -86,8 +86,8 @@ const oneByte = {
 };
 
 /**
- * Removes files that only re-export another file: loading such a file takes as long as any other, so its importers import the
- * other file.
+ * Removes files that only re-export another file. Their importers then import the other file, because loading any file takes
+ * time.
  */
 const noFacades = {
   name: 'no-facades',

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-/** The processes of a side, whose costs are added. */
+/** The ids of the processes of one side of a comparison, whose costs are added. */
 export type Pids = readonly number[];
 
 /**

@@ -92,7 +92,7 @@ class Told {
     return { kind: 'tool.stopped', message: `steady run ${n}. ended: ${n % 400} passed, ${n % 7} failed`, data: { run: n } };
   }
 
-  /** Returns whether the answer carried a notification. */
+  /** Counts the notifications in an answer, and returns whether there were any. */
   read(answer: string): boolean {
     const found = [...answer.matchAll(/steady run (\d+)\. ended/gu)].map(([, n]) => Number(n));
     for (const n of found) this.#seen.set(n, (this.#seen.get(n) ?? 0) + 1);

@@ -25,7 +25,10 @@ export async function wholeVersusNode(
   return versus({ ours: side([CLI, ...args]), theirs: side(['-e', '0']), unit: 'ms', rounds: quick ? 2 : 9 });
 }
 
-/** A shell script that runs several processes one after the other with the same input. `times` reports their sum. */
+/**
+ * A shell script that runs several processes one after the other with the same input. `times` prints the sum of their processor
+ * times.
+ */
 const SEVERAL = `n=$1; input=$2; shift 2
 while [ "$n" -gt 0 ]; do printf %s "$input" | "$0" "$@" || echo "failed: $?"; n=$((n - 1)); done
 times`;

@@ -1,4 +1,4 @@
-/** Random histories move from SQLite through PostgreSQL and NATS and back. The last store answers like the first store. */
+/** Moves random histories from SQLite through PostgreSQL and NATS and back: the last store must answer like the first. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

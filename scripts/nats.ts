@@ -1,7 +1,7 @@
 /**
  * Provides the nats-server of the tests: `node scripts/nats.ts` finds a server of version 2.10 or newer, or unpacks Debian's
- * package into
- * `.cache` without installing it. Debian 12 has 2.9, so the package comes from Debian 13, through separate package lists.
+ * package into `.cache` without installing it. Debian 12 has 2.9, so the package comes from Debian 13, through separate package
+ * lists.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -3,7 +3,7 @@ import { startModel, type Model } from '../../e2e/model/server.ts';
 
 /**
  * Makes a model that queues a critical notification in the middle of the first answer of each turn. Reports how long the socket
- * of that answer then stayed open, in ms. Each turn has two answers.
+ * of that answer then stayed open, in ms. The second answer ends the turn.
  */
 export const cuttingModel = (inbox: Inbox, to: () => string, took: (ms: number) => void): Promise<Model> =>
   startModel((_request, n) =>

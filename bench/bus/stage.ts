@@ -22,7 +22,7 @@ const NINE = [
   'task_checkpoint',
 ];
 
-/** The number of these subscribers. Seven of these subscribers match the events of the bench. */
+/** The number of subscribers in `NINE`. Seven of these subscribers match the events of the bench. */
 export const OF_THE_FIRST_DESIGN = NINE.length;
 
 /** Returns the n-th event, which one of the nine subscribers matches. The events name a few tools and files, repeatedly. */
@@ -60,8 +60,8 @@ export function event(n: number): EventInput {
 }
 
 /**
- * Runs a bus with nine of the shipped subscribers, by default on a log in memory. The caller makes the agent read, and makes
- * retention remove read notifications.
+ * Runs a bus with nine of the shipped subscribers, by default on a log in memory. The caller calls `read` and `forget`, so
+ * that the log does not grow without end.
  */
 export class Stage {
   readonly inbox: Inbox;

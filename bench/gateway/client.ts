@@ -127,7 +127,7 @@ export async function freePort(): Promise<number> {
 const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1.0.0' } };
 const requestOf = (id: number, method: string, params: object): string => JSON.stringify({ jsonrpc: '2.0', id, method, params });
 
-/** Checks an answer by two searches in its text, because more work of the client would hide the gateway's work. */
+/** Checks an answer with two text searches instead of a parse, because more work in the client would hide the gateway's work. */
 function checked(answer: string): string {
   if (!answer.includes('"content"') || answer.includes('"isError":true'))
     throw new Error(`a tool call gave ${answer.slice(0, 300)}`);

@@ -22,6 +22,6 @@ export function httpVersusMcpProxy(options: RunOptions, inFlight: number): Promi
 
 const mcpProxy = (): string => {
   const require = createRequire(import.meta.url);
-  // The package does not export its package.json, but its main file is next to its binary.
+  // The package does not export its package.json, so the main file leads to the binary, in the folder `bin` beside that file.
   return path.join(path.dirname(require.resolve('mcp-proxy')), 'bin', 'mcp-proxy.mjs');
 };

@@ -23,7 +23,7 @@ const PROCESSES = 4;
  * hours.
  */
 const WARM = 2_000;
-/** The work is done in processes that start for each round. Their own report gives the processor time. */
+/** No process ids: new processes start for each round, and report their own processor time. */
 const CHILDREN = { ours: [], theirs: [] };
 const STREAM = 'RAW';
 const SAME = 'same';
@@ -70,7 +70,7 @@ export async function openRawAt(url: string, what: Written, number: string): Pro
 export const agentOf = (number: string, which: number, n: number): string =>
   `${AGENT}-${process.pid}-${number}-${which}-${Math.floor(n / 500)}`;
 
-/** The rows that `queue` writes, a record and an open item. The statement checks nothing. */
+/** Inserts the rows that `queue` writes, a record and an open item, without any checks. */
 const SAME_ROWS = `
   WITH r AS (
     INSERT INTO ${SAME}.records (log, seq, at, type, loose, body, token)

@@ -8,7 +8,7 @@ const RECORDS_OF_A_TURN = 14;
 
 /**
  * Appends the records of a typical agent to its log: turns with five tool calls each, and one notification delivered per turn.
- * The last turn is whole, so the log may get a few records more than `to`. A later fill continues with `from`.
+ * The last turn is whole, so the log may get a few records more than `to`. To continue an earlier fill, pass its `to` as `from`.
  */
 export async function fill(
   store: Store,

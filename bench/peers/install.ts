@@ -23,7 +23,7 @@ export function install(peer: PeerName): Installed {
     try {
       fs.renameSync(work, folder);
     } catch (error) {
-      // Another process may have installed the same versions first, into an equal folder.
+      // The rename fails if another process has installed the same versions first.
       if (!isInstalled(peer)) throw error;
     }
   } finally {
@@ -39,7 +39,7 @@ function makeWorkFolder(peer: PeerName): string {
     return fs.mkdtempSync(path.join(cache, `.${peer}-`));
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`the cache for peers, ${cache}, cannot be written (${why}). Set EARPIECE_PEERS_CACHE to a folder that can.`, {
+    throw new Error(`the cache for peers, ${cache}, cannot be written (${why}). Set EARPIECE_PEERS_CACHE to a writable folder.`, {
       cause,
     });
   }
@@ -68,6 +68,6 @@ function failure(peer: PeerName, what: string, output: string): string {
     `the peer ${peer} could not be installed into ${cacheFolder()}: ${what} for ${pins[peer].join(' ')}.`,
     ...(lastLines ? [lastLines] : []),
     `Check that npm reaches its registry and that about 200 MB are free, then run \`node scripts/peers.ts ${peer}\` again. ` +
-      `Or let EARPIECE_PEERS_CACHE name a folder that already has it.`,
+      `Or set EARPIECE_PEERS_CACHE to a cache that already contains the peer.`,
   ].join('\n');
 }

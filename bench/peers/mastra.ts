@@ -49,7 +49,7 @@ export type Mastra = {
    * of rows. The result is the same.
    */
   fill(rows: Iterable<MastraNotification & { readonly coalesceKey: string }>): Promise<void>;
-  /** Runs Mastra's dispatcher on that storage. The model's side (signal, transcript) takes no time here. */
+  /** Runs Mastra's dispatcher, and returns the number of deliveries. The model's side (signal, transcript) takes no time here. */
   deliverDue(): Promise<number>;
   close(): void;
 };

@@ -2,7 +2,7 @@ import { flood, Stage } from '../bus/stage.ts';
 import { collectGarbage, median } from '../rounds.ts';
 import type { Row } from '../row.ts';
 
-/** The amount of read records that are not yet removed varies by half, so one measurement is not enough. */
+/** How often the heap is measured per million events, because the amount of read records not yet removed varies by half. */
 const LOOKS = 10;
 
 export const row: Row = {

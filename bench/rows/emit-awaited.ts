@@ -28,7 +28,7 @@ export const row: Row = {
       for (let round = -1; round < (quick ? 2 : 7); round++) {
         const rate = await perSecond(quick ? 100 : 600, () => stage.bus.emit(make(n++)));
         if (round >= 0) rates.push(rate);
-        // The agent reads the delivered notifications.
+        // The agent reads all open notifications.
         while ((await stage.read()) !== '');
       }
       figures.push([storm, { value: median(rates), unit: '/s' as const }] as const);

@@ -1,4 +1,4 @@
-/** Measures one operation at several sizes of a store. */
+/** Measures how the costs of operations grow with the store, the callers and the subscribers. */
 import type { ConversationId, LogKey } from '../../src/core/address.ts';
 import { toLog, type Inbox } from '../../src/inbox/index.ts';
 import os from 'node:os';
@@ -21,7 +21,7 @@ type Report = (point: Point) => void;
 
 const FOR_MS = 400;
 const CALLERS_MS = 4_000;
-/** A fan-out to more agents takes too long to be measured. */
+/** The largest number of agents for which a fan-out is measured: with more agents, it takes too long. */
 const FAN_OUT_TO = 100_000;
 
 /** Measures carrying and listing at each length of one growing log. */

@@ -80,7 +80,7 @@ function placeOf({ find, from, to: until, at }: Query): { find: Find | null; at:
   return { find: isNone ? null : looked, at: numberIn(at) };
 }
 
-/** Reads a number in the URL, which a person may have typed. */
+/** Returns the whole number that a text of the URL contains; null if the text is not 1 to 15 digits. */
 export const numberIn = (text = ''): number | null => (/^\d{1,15}$/u.test(text) ? Number(text) : null);
 
 function decoded(text: string): string {

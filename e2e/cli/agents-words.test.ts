@@ -1,4 +1,4 @@
-/** The model reads a text of a command that an agent runs in quotation marks, with the name of this agent. */
+/** Tests that the model reads the text of a command in quotation marks, with the name of the agent that runs the command. */
 import { expect } from 'vitest';
 import { openEarpiece, type Earpiece } from '../../src/index.ts';
 import { verifies } from '../verifies.ts';

@@ -58,7 +58,7 @@ describe('an archive', () => {
       const { mode } = statSync(join(shell.archive, path));
       expect([path, mode & 0o077]).toEqual([path, 0]);
     }
-    // Only new records are added, and --archive names another folder for one command.
+    // A command archives only new records, and --archive names another folder for one command.
     await shell.past(10, 1);
     const [pruned] = await shell.json(['db', 'prune', '--older', '0s', '--archive', 'other']);
     expect(pruned).toMatchObject({

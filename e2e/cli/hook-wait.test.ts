@@ -119,7 +119,7 @@ describe.runIf(process.platform === 'linux')('the process that waits beside Clau
     await using session = await begun();
     await session.hook('UserPromptSubmit', { prompt: 'go on' });
     await session.says('send', '--to', 'claude-code', '--level', 'critical', 'MARK');
-    // In this time, a process that waits for an idle agent would wake the agent.
+    // While these commands run, a process that waits for an idle agent would wake the agent.
     for (let n = 0; n < 4; n++) await session.says('inbox');
     expect(session.ended).toBe(false);
     expect(await session.hook('PreToolUse', BASH)).toContain('MARK');

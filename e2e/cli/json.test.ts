@@ -37,7 +37,7 @@ const ARGS: Readonly<Record<string, readonly string[]>> = {
   'db prune': [],
   'help exit-codes': [],
 };
-/** The command never ends by itself. `e2e/cli/log.test.ts` tests this command. */
+/** Commands that never end by themselves, which `e2e/cli/log.test.ts` tests. */
 const ENDLESS = ['watch'];
 
 it('docs/cli.md names only fields that exist', { timeout: 120_000 }, async () => {

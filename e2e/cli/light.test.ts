@@ -1,5 +1,5 @@
 /**
- * The modules that a process loads when it starts. Each module costs time and memory at every start, and many processes start.
+ * Tests which modules a process loads when it starts. Each module costs time and memory at every start, and many processes start.
  * `package.test.ts` counts the files of the build.
  */
 import { readFileSync, rmSync } from 'node:fs';

@@ -11,7 +11,6 @@ The tables list every command. Each block below is the command's own help. \`vit
 Every command also takes these options, which the blocks leave out:
 `;
 
-/** Returns the whole page. */
 export async function referencePage(shell: Shell): Promise<string> {
   const tree = await wholeProgram();
   const parts = [HEAD, '\n', block(globalOptions(await shell.says(['help', 'send'])))];

@@ -78,7 +78,7 @@ describe('a Codex terminal with the shared server', () => {
       expect(await agents()).toEqual([AN_AGENT, AN_AGENT]);
       await second.enter('/quit');
       await second.ended;
-      // Earpiece takes a session that began within 2 s of its terminal for the terminal's own first session.
+      // Earpiece counts a session that began within 2 s of its terminal as the terminal's own first session.
       await sleep(3_000);
       const resumed = terminal.another('resume', '--last');
       await prompts(resumed, 'Go on here', 'SECOND-DONE');

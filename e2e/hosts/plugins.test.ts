@@ -98,7 +98,7 @@ describe.for(HOSTS)('%s with the plugin', (host) => {
       onRequest: (request) => void requests.push(request),
       steps: {
         1: { act: () => send(stage.home, stage.database, 'PAUSE-WORD hold on', '--action', 'pause') },
-        // A real model needs more time than ASKED_AGAIN_MS to answer. A pause holds even longer.
+        // A real model needs more time than ASKED_AGAIN_MS to answer. After this time, a pause still holds.
         2: { act: () => think(ASKED_AGAIN_MS) },
         3: { act: async () => lifted.push(await earpiece(stage.home, stage.database, ...resumeIn(requests))) },
       },

@@ -205,7 +205,7 @@ export function environment(home: string, proxy: string, launch: Launch, extra: 
 /** The time to read the last output on a busy machine. A process that keeps the pipe open delays a test by this time. */
 const PIPE_MS = 3_000;
 
-/** Only a hanging client takes this long, even on a busy machine. */
+/** The default time limit of a run. Even on a busy machine, only a hanging client takes this long. */
 const HANGS_MS = 240_000;
 
 type Ended = Pick<Run, 'exitCode' | 'signal' | 'timedOut' | 'stdout' | 'stderr'>;

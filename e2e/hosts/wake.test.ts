@@ -105,7 +105,7 @@ describe('An idle Claude Code', () => {
         await terminal.shows((screen) => screen.includes('Running'));
         await send(terminal.home, at.database, 'WORD-CRITICAL the build ended', ...WAKES);
         await send(terminal.home, at.database, 'WORD-ANNA look at it', '--kind', 'user.message', '--as', 'Anna');
-        // In this time, a process that waits would wake the agent.
+        // While these commands run, a process that waits for an idle agent would wake the agent.
         for (let n = 0; n < 5; n++) await earpiece(terminal.home, at.database, 'inbox');
         raise(signal);
         await terminal.shows((screen) => screen.includes('ALL-DONE'));

@@ -125,8 +125,8 @@ export class Producer {
         return this.#send({ ...sending, key: `${this.#chance.pick(['a', 'b'])}-${sending.to.replaceAll(/\W/g, '-')}` });
       }
       case 'states': {
-        // The producer queues two or three states of one key in quick succession, for few addresses. Often, no state was shown
-        // yet.
+        // The producer queues two or three states of one key in quick succession, for few addresses. Often, the older
+        // state was not yet shown.
         const to = this.#chance.pick(this.#options.windows.slice(0, 2)).agent;
         const key = `c-${this.#options.server === undefined ? 'command' : 'http'}-${to.replaceAll(/\W/g, '-')}`;
         for (let left = this.#chance.between(2, 3); left > 0; left--) await this.#send({ ...this.#sending(), to, key }, false);

@@ -202,7 +202,7 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
 }
 
 const timeSays = (ms: number | null): string => (ms === null ? '–' : span(ms));
-/** Returns the time for the chart, at least 1 ms, because the chart does not show 0. */
+/** Returns the value for the chart: 0 without a time, otherwise at least 1 ms, because the chart draws no bar for 0. */
 const shown = (ms: number | null): number => (ms === null ? 0 : Math.max(1, ms));
 
 const Figure = ({

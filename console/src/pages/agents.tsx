@@ -162,7 +162,7 @@ const GROUP_SAYS: Readonly<Record<Group, string>> = {
   away: 'Not active',
 };
 
-/** Returns the time at which the next notification has waited too long. */
+/** Returns the next time at which a notification has waited too long for an active agent; otherwise `Infinity`. */
 const nextNeed = (agents: readonly AgentSummary[]): number =>
   agents.reduce((next, { active, oldestOpenAt }) => {
     const at = active && oldestOpenAt !== null ? oldestOpenAt + STUCK_MS + 1 : Infinity;
@@ -240,7 +240,7 @@ function Reason({ agent: { held, asksSince, failedAt } }: { readonly agent: Agen
   );
 }
 
-/** Shows a running time. This component is separate, so that each second renders only the times, and not the whole rows. */
+/** Shows the time since `since`. The component is separate, so that only the times are rendered each second, not whole rows. */
 const Lasting = ({ since }: { readonly since: number }): ReactElement => <>{lasting(useNow() - since)}</>;
 
 function Stuck({ agent }: { readonly agent: AgentSummary }): ReactElement | null {
@@ -255,7 +255,7 @@ const Nobody = (): ReactElement => (
   </Empty>
 );
 
-/** Shows help above the list, and scrolls to the help if a person comes from an agent's page. */
+/** Shows above the list how to connect an agent, and scrolls there, because a link has opened this help. */
 function ConnectHelp({ name }: { readonly name: string }): ReactElement {
   const place = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -284,8 +284,8 @@ const CLIENTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Shows how to connect an agent: first the command that connects coding agents. The gateway's commands are for the client of the
- * given agent, otherwise for the clients on the server's machine, otherwise for the most common clients.
+ * Shows how to connect an agent. Without `log`, the command for coding agents comes first. The gateway's commands are for the
+ * client of the agent `log`, otherwise for the clients on the server's machine, otherwise for Claude Code and Codex.
  */
 function Connect({ log }: { readonly log?: string }): ReactElement {
   const who = useCell(session);

@@ -209,7 +209,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   );
 }
 
-/** Returns the reason why the whole agent cannot read now; null if nothing blocks the agent. */
+/** Returns the reason why the agent cannot read now; null if there is none. */
 function blocks(
   agent: AgentSummary | undefined,
   summary: ConversationSummary | undefined,

@@ -63,9 +63,8 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
     };
   }, [key, before, round]);
   useEffect(() => generation.watch(() => setRound((n) => n + 1)), []);
-  // The first page shows new records of the log. After a person has loaded older entries, the list stays unchanged.
+  // Only a list of the newest notifications is loaded again after new records. A search and a longer list stay unchanged.
   const words = query['q'];
-  // A search is not repeated for new records.
   const first = before === null && words === undefined;
   useEffect(() => {
     if (!first) return undefined;

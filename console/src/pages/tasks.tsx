@@ -222,7 +222,7 @@ function TaskRow({
     });
   };
   const takes = execution !== null && execution.endedAt === null;
-  // Each other status takes the task from its agent, and so interrupts the agent.
+  // Each status except `in_progress` takes the task from its agent, and so interrupts the agent.
   const asks = (status: TaskStatus): boolean => takes && status !== 'in_progress';
   return (
     <div className={`row task status-${task.status}`} data-row="" tabIndex={-1} data-task={id}>

@@ -211,7 +211,7 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Re
   </div>
 );
 
-/** Returns the sent text, or the text of the item: the log keeps only the items' texts of a get_notifications answer. */
+/** Returns the sent text. For an answer of get_notifications, the log has only the text of each item. */
 const textOf = ({ text, item }: StoryItem['sent'][number]): string => (text === '' ? item : text);
 
 const reasonOf = (decision: Decision): string =>

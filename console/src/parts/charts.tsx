@@ -25,7 +25,7 @@ type ChartProps = {
   readonly series: readonly Series[];
   readonly kind: 'stacked' | 'side' | 'area';
   readonly says: (value: number) => string;
-  /** The end of the axis, at or above the greatest value. */
+  /** Returns the end of the axis, at or above the greatest value. */
   readonly scale?: (max: number) => number;
 };
 
@@ -158,7 +158,7 @@ export function Chart({ label, columns, series, kind, says, scale = niceMax }: C
   );
 }
 
-/** Measures the width of the chart's place on the page, so that its texts have the size of other texts. */
+/** Returns the width of the chart's place in px. The drawing is this wide, so its texts are as large as other texts. */
 function useWidth(ref: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(720);
   useEffect(() => {
@@ -279,7 +279,7 @@ const TIMES: readonly (readonly [number, readonly number[]])[] = [
   [H, [1, 2, 4, 6, 12, 24, 48, 96]],
 ];
 const WEEK = 168 * H;
-/** Returns a round length for an axis of times. */
+/** Returns the end of an axis of times: a round time at or above `ms`, in ms. */
 export const niceTime = (ms: number): number =>
   TIMES.flatMap(([unit, counts]) => counts.map((n) => n * unit)).find((time) => time >= ms) ?? Math.ceil(ms / WEEK) * WEEK;
 

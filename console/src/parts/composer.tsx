@@ -215,7 +215,7 @@ function deliverOf(moment: string): Deliver | undefined {
   return moment === 'next' ? undefined : (moment as Deliver);
 }
 
-/** Whether the host lacks the contact point of this moment, so that its next message carries the notification. */
+/** Whether the host has no contact point for this moment. The next message to the agent then carries the notification. */
 function isMissing(moment: Moment, summary: ConversationSummary | undefined): boolean {
   const points = summary?.points.filter((point) => point !== 'forced') ?? [];
   return moment !== 'next' && moment !== 'now' && points.length > 0 && points.every((point) => isDueAt(moment, point, points));

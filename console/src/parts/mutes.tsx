@@ -1,4 +1,4 @@
-/** Mutes: the button on a card and in *Why*, and the list of mutes with a button that lifts each. */
+/** The button that mutes a kind, on a card and in *Why*, and the list of mutes, each with a button that lifts it. */
 import { useId, useState, type ReactElement } from 'react';
 import { serverNow, useNow, whenSays } from '../state/clock.ts';
 import { messageOf } from '../state/loaded.ts';

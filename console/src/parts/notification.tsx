@@ -149,7 +149,7 @@ function NoteHead({
   readonly kind: string;
   readonly count: number;
   readonly from: string;
-  /** The time of the delivery. A waiting notification shows below how long it has waited. */
+  /** The time of the delivery. Missing for a waiting notification, whose footer shows how long it has waited. */
   readonly at?: number;
 }): ReactElement {
   return (
@@ -174,7 +174,7 @@ export function Staged({
   onWhy,
 }: {
   readonly note: Note;
-  /** Whether the agent is inactive, paused or blocked; null if nothing blocks the agent. */
+  /** The reason why the agent cannot read now; null if there is none. */
   readonly agent: AgentHolds;
   /** The effect of an interrupt at the host of the conversation. */
   readonly force: Force;

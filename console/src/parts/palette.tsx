@@ -25,7 +25,7 @@ const SHOWN = 40;
 
 export function Palette({ onClose, onHelp }: { readonly onClose: () => void; readonly onHelp: () => void }): ReactElement {
   const [asked, setAsked] = useState('');
-  /** The id of the entry that the person has chosen, because new entries may appear before it; null means the first entry. */
+  /** The id of the selected entry; null means the first entry. An index would change when entries appear before it. */
   const [moved, setMoved] = useState<string | null>(null);
   const { items: agents } = useAgents();
   const [found, setFound] = useState<readonly NotificationView[]>([]);

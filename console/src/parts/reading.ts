@@ -18,7 +18,7 @@ const AT_END_PX = 40;
 const ENOUGH = 20;
 /** The maximum number of pages that are loaded without scrolling. */
 const MAX_BY_ITSELF = 20;
-/** The number of remembered elements. Some of these elements disappear when waiting notifications are delivered. */
+/** How many elements keep the scroll position: some of these elements may disappear when notifications are delivered. */
 const ANCHORS = 5;
 
 export type Reading = {
@@ -41,7 +41,7 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
   const keep = useRef<number | null>(null);
   const following = useRef(true);
   const anchors = useRef<readonly Anchor[]>([]);
-  /** The scroll position and the length at the last check. */
+  /** The scroll position and the height of the content at the last check, in px. */
   const looked = useRef({ top: 0, height: 0 });
   const span = spanOf(entries, place, following.current ? null : keep.current);
   const shown = entries.slice(span.start, span.end);

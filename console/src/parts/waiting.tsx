@@ -34,7 +34,7 @@ export function Waiting({
   readonly children: ReactNode;
 }): ReactElement {
   const [limit, setLimit] = useState(AT_FIRST);
-  // If only a few notifications are above the limit, all are shown.
+  // If at most three notifications exceed the limit, all are shown.
   const folded = waiting.length > limit + 3 ? waiting.slice(0, -limit) : [];
   const shown = waiting.slice(folded.length);
   const verdicts = useVerdicts(

@@ -8,7 +8,7 @@ import { visible } from '../state/text.ts';
 type Props = Readonly<Record<string, unknown>>;
 type Make = typeof make;
 
-/** Attributes that are only shown, and never sent. */
+/** The attributes whose text a person sees or hears. */
 const READ = ['title', 'aria-label', 'placeholder'] as const;
 
 const shown = (value: unknown): unknown =>

@@ -15,14 +15,14 @@ export type Agents = {
 };
 
 const PAGE = 100;
-/** The log has no records of presence, so the page polls for last contacts. */
+/** How often the list is loaded without new records: the log has no records of last contacts. */
 const ASK_EVERY_MS = 10_000;
 const AFTER_RECORDS_MS = 150;
 
 const cell = new Cell<Agents>({ items: [], loading: true, problem: null, more: false });
 let pages = 1;
 
-/** The numbers of the last request and of the last answer. An older answer is dropped. */
+/** The numbers of the last request, and of the request whose answer is shown. The answer of an older request is dropped. */
 let asked = 0;
 let answered = 0;
 

@@ -11,7 +11,7 @@ function stage(): {
   const answers: ((value: string) => Promise<void>)[] = [];
   const fails: ((error: string) => Promise<void>)[] = [];
   const told: string[] = [];
-  /** Runs all work that is possible now. */
+  /** Resolves when the work that can run now has run. */
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const question = asked<string>(
     () =>

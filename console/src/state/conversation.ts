@@ -108,7 +108,7 @@ export function useTalk(log: string, conversation: string): Talk {
     };
     let newest = 0;
     // The records do not show the counts of folded notifications, nor notifications that other conversations have taken, so the
-    // lists are loaded again.
+    // list of open notifications is loaded again.
     const relist = soon(async () => {
       const head = newest;
       if (!listing) meanwhile = [];

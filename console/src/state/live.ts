@@ -34,7 +34,7 @@ export function listen(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Records that arrive within one frame of the display are one change of the page. */
+/** How long records are collected before the page changes, in ms: one refresh of the display. */
 const TOGETHER_MS = 16;
 const REST_AFTER_MS = 60_000;
 

@@ -33,6 +33,6 @@ export type Mutable = {
 /** The default of the setting `core.kinds`, apart from `user.*`. */
 const CORE = /^(?:earpiece\.|task\.|budget\.exceeded$)/u;
 
-/** Whether a mute could stop such a notification. For a kind of a person's words, the page offers no mute. */
+/** Whether a mute could stop such a notification. For the kinds `user.*`, a person's words, the page offers no mute. */
 export const mayMute = ({ kind, level, action, person }: Mutable): boolean =>
   action === null && !kind.startsWith('user.') && (level !== 'critical' || (person === null && !CORE.test(kind)));

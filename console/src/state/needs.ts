@@ -1,7 +1,7 @@
 /** Decides which agents need a person, and orders a list that shows these agents first. */
 import type { AgentSummary } from '../types.ts';
 
-/** If a notification waits longer than this for an active agent, the list shows the agent as waiting. */
+/** How long a notification may wait for an active agent. After this time, the list shows the agent as waiting. */
 export const STUCK_MS = 60_000;
 
 /**

@@ -25,7 +25,7 @@ export const visibleOrEmpty = (text: string): string => {
   return LOOKS_EMPTY.test(seen) ? '(empty)' : seen;
 };
 
-/** A message may be longer than other texts before it is collapsed, because the person wants to read the message. */
+/** A longer message is collapsed. The limit is higher than for other texts, because a person wants to read messages. */
 const LONG_SPEECH_CHARS = 6_000;
 const FIRST_SPEECH_CHARS = 2_000;
 

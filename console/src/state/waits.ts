@@ -5,7 +5,7 @@ import { MOMENTS } from '../words.ts';
 import { timeWords, whenSays } from './clock.ts';
 import type { Note } from './notes.ts';
 
-/** Whether the agent was never seen, is inactive, paused, or blocked by an interrupt; null if nothing blocks the agent. */
+/** The reason why the agent cannot read now: never seen, inactive, paused, or held by an interrupt; null if there is none. */
 export type AgentHolds = 'unseen' | 'away' | 'paused' | 'held' | null;
 
 type Holds = {

@@ -136,7 +136,7 @@ export async function check(
         line.keys.every((key) => first.keys.includes(key)) &&
         first.keys.every(
           (key) =>
-            // After a refused plan, newer notifications wait for the next offer. Their first line was not read.
+            // If the first line was not sent, its newer notifications may wait for a later offer.
             unsent.has(first.carrier) ||
             line.keys.includes(key) ||
             line.keys.every((own) => (offeredAt.get(own) ?? 0) > first.seq) ||

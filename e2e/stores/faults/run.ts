@@ -40,7 +40,7 @@ export type Verdict = {
 const DAY = 86_400_000;
 /** The maximum time after all faults until each slot has started its last process. */
 const LAST_MS = 15_000;
-/** The set-up waits for a slow server. */
+/** The options of a call that may wait for a slow server. */
 const PATIENT = { withinMs: 60_000 };
 /** How long a reader may take to read the newest record. */
 const READ_MS = 15_000;

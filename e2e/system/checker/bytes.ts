@@ -12,7 +12,7 @@ type Answer = {
 
 export const parsed = (line: string): Answer => JSON.parse(line) as Answer;
 
-/** With several servers, the gateway chooses the id of a frame. */
+/** Matches a frame up to its id, which differs on the two sides of a gateway with several servers. */
 const ID = /^(\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*)(?:"[^"]*"|-?\d+)/;
 
 export type Compared = {

@@ -7,7 +7,7 @@ import { endOf, overlaps, runsOf, unreachable } from './spans.ts';
 
 /** A call at least this long after the last refusal lowers the gate of a critical notification or a cancel. */
 const ASKED_AGAIN_MS = 1_000;
-/** The product rounds its times to whole milliseconds. */
+/** The tolerance for times of the product, which are whole milliseconds. */
 const ROUNDED_MS = 5;
 
 type All = ReadonlyMap<string, Notification>;
@@ -71,8 +71,8 @@ const isUnreported = ({ sentAt, reachedAt = 0, receivedAt }: Call, reading: Read
 const SETTLED_MS = 1_000;
 
 /**
- * Whether this call is the first that may show the notification to the model. A notification that either of an agent's two
- * windows may get raises the gates of both until one window has read it.
+ * Whether this call is the first that may show the notification to the model. If either of an agent's two windows may get the
+ * notification, it raises the gates of both windows until one has read it.
  */
 function isFirst(
   one: Notification,

@@ -49,8 +49,8 @@ const isOpenAt = (one: Notification, pull: Shown, all: All): boolean =>
 
 /**
  * Whether the pulling conversation is a recipient. Without `isOwn` (a separate copy for each conversation) and without a named
- * conversation, any conversation of the agent is a recipient. Any other recipient must have been active from the request to the
- * pull, because an heir may take some notifications of an ended conversation.
+ * conversation, any conversation of the agent is a recipient. Otherwise, the conversation must have been active from the request
+ * to the pull, because an heir may take some notifications of an ended conversation.
  */
 function isFor(
   one: Notification,

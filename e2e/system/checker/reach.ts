@@ -32,7 +32,7 @@ export const MOMENTS = {
 } as const;
 export type Moment = keyof typeof MOMENTS;
 
-/** After this time a cancel releases nothing. */
+/** How long after an answer a cancel may still release the answer's notifications. */
 const CROSSES_MS = 250;
 
 export function reachOf(

@@ -1,4 +1,4 @@
-/** Builds histories for the tests of the checker: one producer, and windows with frames line by line. */
+/** Builds histories for the tests of the checker from the lines of producers, sessions and storms. */
 import type { ClientLine, History, ProducerLine, SessionLine, StormLine, Upstream } from '../history.ts';
 
 export const N1 = 'nonce-000000000001';

@@ -66,8 +66,8 @@ const CANCELS_ANSWERED: ReadonlySet<string> = new Set(['opencode']);
 
 /**
  * Finds notifications that arrived again, flagged or not, although they were certainly read. On the same connection, the living
- * gateway knows the notifications that it has shown. On a later connection, the receipt of the first answer is written. A repeat
- * is allowed if the client cancelled the call, or if the gateway reports that it could not write a receipt.
+ * gateway knows the notifications that it has shown. On a later connection, the receipt of the first answer has been written. A
+ * repeat is allowed if the client cancelled the call, or if the gateway reports that it could not write a receipt.
  */
 export function again(
   all: ReadonlyMap<string, Notification>,

@@ -30,7 +30,7 @@ const HAPPENINGS: readonly (readonly string[])[] = [
   ['send', '--kind', 'budget.warning', '--level', 'warning', 'tokens at 80 %, 40,000 of 200,000 left'],
 ];
 
-/** A fixed port, so that a bookmark works. A free port replaces a port that is in use. */
+/** A fixed port, so that a bookmark works. If this port is in use, the server takes a free port. */
 const PORT = 4747;
 
 /** Starts the server, and resolves with a URL that logs in one browser, once. */
@@ -58,13 +58,13 @@ async function served(stage: Stage, port: number): Promise<string> {
 export type LiveOptions = {
   readonly rounds?: number;
   readonly signal?: AbortSignal;
-  /** The time for each word of the model. */
+  /** The time for each word of the model (default 60 ms). */
   readonly wordMs?: number;
-  /** The time between two rounds. */
+  /** The time between two rounds (default 20 s). */
   readonly betweenMs?: number;
 };
 
-/** Runs until `signal` aborts, or for a number of rounds. Rejects if the last of these rounds misses its notification. */
+/** Runs until `signal` aborts, or for a number of rounds. Rejects if no result of the last round carries a notification. */
 export async function live(
   stage: Stage,
   { rounds = Number.POSITIVE_INFINITY, signal, wordMs = 60, betweenMs = BETWEEN_ROUNDS_MS }: LiveOptions = {},

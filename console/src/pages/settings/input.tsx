@@ -80,9 +80,8 @@ type Common = {
 };
 
 /**
- * Keeps the text of a field until the text is saved. `latest` contains the text before the next render, because Escape clears the
- * text and then removes the focus. The text stays if the person continues to type during the save, or if another value takes
- * effect.
+ * Keeps the typed text of a field until the text is saved. `latest` has the text already before the next render, because
+ * losing the focus saves the text at once. The text stays if the save fails, or if the person types during the save.
  */
 function useTyped(): {
   typed: string | null;

@@ -1,4 +1,4 @@
-/** Defines the settings with names: filters of kinds, of sources and of tools, and the settings of one source. */
+/** Defines the settings whose keys contain a name that a person chooses: a kind, a source or a tool. */
 import { LEVELS } from '../../words.ts';
 import type { NamedSettings } from './named.tsx';
 
@@ -6,7 +6,7 @@ const KINDS = 'conversation.notifications.kinds.';
 const TOOLS = 'conversation.tools.';
 const NEXT_CARRIER = 'now, from the next carrier on';
 
-/** Writes a name as a part of a key, as in a file. */
+/** Returns a name as one part of a TOML key, quoted if necessary. */
 const part = (name: string): string => (/^[\w-]+$/u.test(name) ? name : JSON.stringify(name));
 
 /** Returns the key for a kind; `ci` and `ci.*` mean a whole source. */

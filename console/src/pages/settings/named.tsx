@@ -5,7 +5,7 @@ import type { SettingReply, SettingScope } from '../../types.ts';
 import { Control, type Save } from './control.tsx';
 import type { Value } from './input.tsx';
 
-/** The kinds and sources of this week, which a field for a name suggests. */
+/** The kinds and sources of the last 7 days, which a field for a name suggests. */
 export type Seen = { readonly kinds: readonly string[]; readonly sources: readonly string[] };
 
 type Field =
@@ -51,7 +51,7 @@ export function Named({
   // A message is about one file, so it disappears when the other file is chosen.
   useEffect(() => setSaid(null), [scope]);
   const form = useRef<HTMLFormElement>(null);
-  // Removing a row also removes the focus, so the focus must move.
+  // The key that is being removed. When its row disappears, the focus moves to the form.
   const taken = useRef<string | null>(null);
   const saveRow: Save = async (changes) => {
     taken.current = Object.entries(changes).find(([, value]) => value === null)?.[0] ?? null;

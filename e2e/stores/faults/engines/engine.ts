@@ -17,5 +17,4 @@ export interface Engine {
 
 export type Fault = Extract<Action, { kind: EngineFault }>;
 
-/** Whether the fault is a fault of a disk. */
 export const isOfDisk = (kind: EngineFault): boolean => kind.startsWith('disk.');

@@ -7,8 +7,8 @@ const JSON_SCHEMA = join(import.meta.dirname, 'src/agent/json-schema.d.ts');
 const both: UserConfig = {
   platform: 'node',
   fixedExtension: false,
-  // The target is older than the supported Node, because an old Node must be able to parse the entry that reports that
-  // this Node is too old.
+  // The target is older than the supported Node. An old Node must be able to parse the entry, which reports that this Node is
+  // too old.
   target: 'es2022',
 };
 

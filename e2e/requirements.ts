@@ -8,11 +8,11 @@ export const REQUIREMENTS = {
   // Projects.
   'project:unique': {
     behaviour:
-      'Each project name belongs to one repository. A second repository with the same name gets a longer name, and Earpiece reports this once.',
+      'Each project name belongs to one repository. A second repository with the same name gets a longer name, and Earpiece reports the longer name once.',
   },
   'project:moved': {
     behaviour:
-      'If a project folder has moved and the old path does not exist, the project keeps its name after one confirmation. The environment can also name the project.',
+      'If a project folder has moved and the old path does not exist, the project keeps its name after a person confirms the move once. EARPIECE_PROJECT can also name the project.',
   },
   'project:foreign': { behaviour: 'An untrusted file cannot take the project name or address of another repository.' },
   'trust:person': {
@@ -20,7 +20,7 @@ export const REQUIREMENTS = {
   },
   'trust:speech': {
     behaviour:
-      'A cloned repository cannot influence the model before it is trusted: it cannot set a system prompt, a model, waking or a subscriber.',
+      'A cloned repository cannot influence the model before a person trusts it: its files set no system prompt, model, waking or subscriber.',
   },
 
   // The log: recording and recovery.
@@ -28,14 +28,14 @@ export const REQUIREMENTS = {
   'log:durable': { behaviour: 'An acknowledged notification survives kill -9 of the process that wrote it.' },
   'queue:own-id': {
     behaviour:
-      'A notification of another sender, or with another action, whose id is already used is refused. A sender cannot give the id of the notification of an event.',
+      'A notification with a used id is refused if its sender or its action differs. No sender can choose an id that Earpiece makes for the notification of an event.',
   },
   'log:idempotent': { behaviour: 'A notification id is queued once, even if several producers repeat it.' },
   'log:replay': {
     behaviour: 'A replay of any prefix of a log gives the notifications that were open after the last record of the prefix.',
   },
   'log:unknown-types': { behaviour: 'Unknown record types and fields are read back unchanged.' },
-  'log:omits-defaults': { behaviour: 'Level info and empty lists are not serialized.' },
+  'log:omits-defaults': { behaviour: 'A stored record omits the level info and empty lists.' },
   'time:own-clock': {
     behaviour:
       'A process uses its own clock. A wrong clock of another process neither ends nor delays notifications of other producers.',
@@ -146,7 +146,7 @@ export const REQUIREMENTS = {
   },
   'store:thread': {
     behaviour:
-      'A separate thread writes waiting requests together and answers each caller. While another process holds the write lock of the database, the event loop of the callers keeps running.',
+      'A separate thread commits the waiting writes of all callers together and answers each caller. While another process holds the write lock of the database, the event loop of the callers keeps running.',
   },
   'store:thread-quiet': {
     behaviour:
@@ -166,7 +166,7 @@ export const REQUIREMENTS = {
   },
   'gate:unwritable': {
     behaviour:
-      'A raised gate refuses calls even while the database cannot be written. A pause refuses calls until a person lifts it. A critical notification refuses the calls of its batch.',
+      'A raised gate refuses calls even while the database cannot be written. A pause refuses calls until a person lifts it. A critical notification refuses calls until a call begins 1 s after the last refusal.',
   },
   'lease:client-ended': {
     behaviour:
@@ -178,7 +178,7 @@ export const REQUIREMENTS = {
   },
   'lease:client-died': {
     behaviour:
-      'If a client is killed within 250 ms of an answer, the next session gets the notification again, marked as repeated. Over HTTP, this needs an open connection.',
+      'If a client is killed within 250 ms of an answer, the next session gets the notification again, marked as repeated. Over HTTP, this promise needs a connection that is open when the client is killed.',
   },
   'store:no-starving': { behaviour: 'While two producers write without pause, a carrier is written within 200 ms.' },
   'store:processes': { behaviour: 'When several processes append to one file, no record is lost or damaged.' },
@@ -196,7 +196,7 @@ export const REQUIREMENTS = {
   },
   'store:private': {
     behaviour:
-      'Only the user can read a database file that Earpiece makes. Earpiece takes the rights of other users from an existing file. The rights of its group stay.',
+      'Only the user can read a database file that Earpiece makes. Earpiece removes the rights of other users from an existing file. The rights of the file's group stay.',
   },
   'store:upgrade': {
     behaviour: "A database from before 0.1.0 opens and keeps open notifications, gates, mutes and the project's name.",
@@ -220,7 +220,7 @@ export const REQUIREMENTS = {
   'faults:checker': { behaviour: 'The checker of the fault runs detects five deliberate bugs.' },
   'faults:system': {
     behaviour:
-      'Under kill -9 of all components, no acknowledged notification is lost, and repeats are marked. Tool output is unchanged, and no call passes a gate.',
+      'Under kill -9 of all components, no acknowledged notification is lost, and repeats are marked. Tool output is unchanged, and no call passes a raised gate.',
   },
   'faults:system-checker': {
     behaviour:
@@ -233,7 +233,7 @@ export const REQUIREMENTS = {
     behaviour:
       'Every due notification is delivered once, in the next carrier that has room. Beyond the budget, a summary counts info and warnings instead.',
   },
-  'delivery:nothing': { behaviour: 'If nothing is open, the carrier is unchanged.' },
+  'delivery:nothing': { behaviour: 'If no notification is open, Earpiece does not change the message to the model.' },
   'delivery:whole': { behaviour: 'The record of a carrier holds the complete notification and the text that was sent.' },
   'delivery:carriers': { behaviour: 'User messages, tool results and failing tool results can carry notifications.' },
   'delivery:other-process': {
@@ -278,7 +278,7 @@ export const REQUIREMENTS = {
   },
   'force:mid-stream': {
     behaviour:
-      'A critical notification aborts the stream of the model in the agent of Earpiece. Finished parts are kept, and no retry runs.',
+      'A critical notification aborts the stream of the model in the agent of Earpiece. Finished parts are kept, and the aborted request is not retried.',
   },
   'force:during-tools': {
     behaviour: 'A critical notification that arrives while tools of the agent of Earpiece run is delivered with their responses.',
@@ -295,7 +295,7 @@ export const REQUIREMENTS = {
   },
   'agent:prefix': {
     behaviour:
-      'The messages of a request of the agent of Earpiece stay the same in later requests, byte for byte. Reasoning, notifications, aborts and restarts do not change them. Only a compaction and a left-out notification change them.',
+      'The messages of a request of the agent of Earpiece stay the same in later requests, byte for byte. Only a compaction and a left-out notification change these messages.',
   },
   'agent:refusals': {
     behaviour:
@@ -318,7 +318,7 @@ export const REQUIREMENTS = {
   },
   'agent:words': {
     behaviour:
-      "The model reads the texts, events and reminders of an agent's command or access token in quotation marks, with the agent's name. These share no line with other texts.",
+      "The model reads the texts, events and reminders of an agent's command or access token in quotation marks, with the agent's name. Such texts share no line with other texts.",
   },
   'handles:ends-with-agent': {
     behaviour: 'If a call waits for a command, that command ends with its agent, even after kill -9.',
@@ -412,7 +412,7 @@ export const REQUIREMENTS = {
   'plan:critical': { behaviour: 'A critical notification waits for no moment and is never summarized.' },
   'queue:fold': {
     behaviour:
-      'A notification is added to the count of an open notification with the same key that was never offered. Both may differ only in id, time, message and data. Interrupts, actions and notifications with `supersede` are not counted in this way.',
+      'A notification is added to the count of an open notification with the same key that was never offered. The two notifications may differ only in id, time, message and data. Interrupts, actions and notifications with `supersede` are not counted in this way.',
   },
   'queue:counted-told': {
     behaviour:
@@ -444,7 +444,7 @@ export const REQUIREMENTS = {
 
   // Views.
   'view:markdown': { behaviour: 'The Markdown view groups lines by level, with its preamble and rules.' },
-  'view:xml': { behaviour: 'The XML views have one element for each item, or one batch element with the count.' },
+  'view:xml': { behaviour: 'The XML views have one element for each notification, or one batch element with the count.' },
   'view:toon': { behaviour: 'The TOON view shows several notifications as a table, and one notification as a line.' },
   'view:json': { behaviour: 'A parser that reads the JSON view gets the queued notifications.' },
   'view:data': {
@@ -452,7 +452,7 @@ export const REQUIREMENTS = {
   },
   'view:budget': {
     behaviour:
-      'An item that is too long for its carrier is cut. The text says that the item was cut, and the agent can read the whole item.',
+      'A notification that is too long for its carrier is cut. The text says that it was cut, and the agent can read the whole notification.',
   },
   'view:signal': { behaviour: 'The signal views have fixed texts in English and Japanese, byte for byte.' },
   'view:hostile': {
@@ -479,7 +479,7 @@ export const REQUIREMENTS = {
     behaviour:
       'A sent line is stored and never rendered again, unless a part of the line has closed. The rest of the line is then rendered again.',
   },
-  'view:tokens': { behaviour: 'The default view stays within its token limits for the committed corpus.' },
+  'view:tokens': { behaviour: 'The default view stays within its token limits for the corpus in the repository.' },
   'view:templates': { behaviour: 'If a template fails, a plain view replaces its text, and no notification is lost.' },
 
   // The gate.
@@ -503,7 +503,7 @@ export const REQUIREMENTS = {
   },
   'gate:read-before': {
     behaviour:
-      'A critical notification or a cancel that the agent read with a prompt, or at the end of a batch, refuses no call. Codex also makes a call that begins 1 s after a result with the interrupt. The transcript of the agent is the proof.',
+      'A critical notification or a cancel that the agent read with a prompt, or at the end of a batch, refuses no call. In Codex, a call that begins 1 s after a result with the interrupt is not refused either. The transcript of the agent is the proof.',
   },
   'gate:asked-again': {
     behaviour:
@@ -563,7 +563,7 @@ export const REQUIREMENTS = {
   'address:clear': { behaviour: 'After /clear, the new session of the same process gets the open notifications.' },
   'address:order': {
     behaviour:
-      "A flag with a conversation has priority over the binding of the host process, then the host's session variable, then the process. The default is one #main for each agent.",
+      "A flag names the conversation, else the binding of the host process, else the host's session variable, else the process. The default is one #main for each agent.",
   },
   'address:standing': {
     behaviour: 'An interrupt to project/* also reaches conversations that begin while it is open, once for each conversation.',
@@ -577,9 +577,9 @@ export const REQUIREMENTS = {
     behaviour:
       "Unread notifications of an ended conversation go to the agent's next conversation with the same worktree and purpose, once.",
   },
-  'succession:gate': { behaviour: 'A raised gate stays up for the heir, so an agent cannot escape it by a resume or a restart.' },
+  'succession:gate': { behaviour: 'A raised gate stays up for the heir, so an agent cannot lower it with a new or a resumed session.' },
   'succession:merge': {
-    behaviour: 'The conversations of one host process become one. Offers, gate and reads move to it.',
+    behaviour: 'The conversations of one host process become one conversation, which gets their offers, gate and reads.',
   },
   'succession:told-once': {
     behaviour:
@@ -735,7 +735,7 @@ export const REQUIREMENTS = {
       "An installation changes only Earpiece's entries in an agent's settings and asks first. If it cannot change a setting, it gives the reason.",
   },
   'hosts:secrets': {
-    behaviour: 'The plans of earpiece install and uninstall show no value of a setting whose name is the name of a secret.',
+    behaviour: 'The plans of earpiece install and uninstall show no value of a setting whose name suggests a secret.',
   },
   'hosts:uninstall': {
     behaviour:
@@ -867,11 +867,11 @@ export const REQUIREMENTS = {
   },
   'hosts:codex-shared': {
     behaviour:
-      'A Codex terminal whose session runs in the server that all terminals share is one conversation. It reads each notification once, wakes when idle, and is not active after the terminal has closed.',
+      'A Codex terminal whose session runs in the server that all terminals share is one conversation. Its agent reads each notification once and is woken when idle. After the terminal has closed, the conversation is not active.',
   },
   'hosts:codex-sessions': {
     behaviour:
-      'The hooks and the MCP servers of a Codex session are one conversation, also if one process runs several sessions. Each session gets only its own notifications, and a notification to the whole project once. A sub-agent gets none of them.',
+      'The hooks and the MCP servers of a Codex session are one conversation, also if one process runs several sessions. Each session gets only its own notifications, and a notification to the whole project once. A sub-agent gets no notification.',
   },
   'hosts:hook-resume': {
     behaviour: 'If an agent with hooks is killed, its resumed session reads the open notifications once.',
@@ -1144,7 +1144,7 @@ export const REQUIREMENTS = {
   },
   'config:bounded': {
     behaviour:
-      'No text of 1 MB keeps the TOML reader busy: it refuses long keys, deep values and too many key parts and elements.',
+      'No text of 1 MB keeps the TOML reader busy: the reader refuses long keys, deep values and too many key parts and elements.',
   },
   'config:links': {
     behaviour: 'A project configuration that links to a file outside of the project is refused, and its content is not shown.',
@@ -1218,7 +1218,7 @@ export const REQUIREMENTS = {
   },
   'package:replaced': {
     behaviour:
-      'A long-lived process continues when an upgrade replaces its files. If the files are removed, the process reports this once, and plain text replaces texts that need a template.',
+      'A long-lived process continues when an upgrade replaces its files. If the files are removed, the process reports the removal once, and plain text replaces texts that need a template.',
   },
   'package:first-example': { behaviour: 'The first example runs without a service or key and prints the output in the README.' },
   'package:snippets': {
@@ -1327,7 +1327,7 @@ export const REQUIREMENTS = {
   },
   'hosts:in-keys': {
     behaviour:
-      'earpiece in holds your keys until the agent has accepted the line, for a second at most. Your text never joins the line: if the agent does not accept the line, the line is erased. Ctrl+C passes at once.',
+      'earpiece in holds your keys until the agent has accepted the line, for about 1.2 s at most. Your text never joins the line: if the agent does not accept the line, the line is erased. Ctrl+C passes at once.',
   },
   'hosts:in-ends': {
     behaviour:
@@ -1350,7 +1350,7 @@ export const REQUIREMENTS = {
   'talk:list': { behaviour: 'list_agents shows only the agents of the same project.' },
   'talk:when': {
     behaviour:
-      "If an agent has asked for it, the agent gets one notification when another agent is idle, or when that agent's session has ended.",
+      "On request, an agent gets one notification when another agent is idle, or when that agent's session has ended.",
   },
   'mcp:server': {
     behaviour:
@@ -1400,7 +1400,7 @@ export const REQUIREMENTS = {
   },
   'tasks:hosts': {
     behaviour:
-      'When a person stops a task of Claude Code, its next call is refused, and its next request contains the interrupt.',
+      'When a person stops a task of Claude Code, the agent's next call is refused, and the agent's next request contains the interrupt.',
   },
   'tasks:one-step': {
     behaviour: 'A change of a task and its notification are one append, so a kill never leaves only one of them.',

@@ -24,7 +24,7 @@ export const read = (): Measurements => JSON.parse(fs.readFileSync(FIGURES, 'utf
 
 /**
  * Replaces each block of the page. A block that names a curve becomes a table of all its figures: `<!-- scale: records -->`. A
- * curve with a figure becomes a plot: `<!-- scale: records carry ms -->`. The name `machine` becomes a list of the machines.
+ * block that also names a figure becomes a plot: `<!-- scale: records carry ms -->`. The name `machine` becomes a list of the machines.
  */
 export function page(text: string, { machine, points }: Measurements): string {
   return text.replaceAll(BLOCK, (...args) => {

@@ -196,7 +196,7 @@ export const REQUIREMENTS = {
   },
   'store:private': {
     behaviour:
-      'Only the user can read a database file that Earpiece makes. Earpiece removes the rights of other users from an existing file. The rights of the file's group stay.',
+      'Only the user can read a database file that Earpiece makes. Earpiece removes the rights of other users from an existing file. The rights of its group stay.',
   },
   'store:upgrade': {
     behaviour: "A database from before 0.1.0 opens and keeps open notifications, gates, mutes and the project's name.",
@@ -577,7 +577,9 @@ export const REQUIREMENTS = {
     behaviour:
       "Unread notifications of an ended conversation go to the agent's next conversation with the same worktree and purpose, once.",
   },
-  'succession:gate': { behaviour: 'A raised gate stays up for the heir, so an agent cannot lower it with a new or a resumed session.' },
+  'succession:gate': {
+    behaviour: 'A raised gate stays up for the heir, so an agent cannot lower it with a new or a resumed session.',
+  },
   'succession:merge': {
     behaviour: 'The conversations of one host process become one conversation, which gets their offers, gate and reads.',
   },
@@ -1349,8 +1351,7 @@ export const REQUIREMENTS = {
   'talk:loops': { behaviour: 'A chain of replies ends, and a quota stops an agent that sends in a loop.' },
   'talk:list': { behaviour: 'list_agents shows only the agents of the same project.' },
   'talk:when': {
-    behaviour:
-      "On request, an agent gets one notification when another agent is idle, or when that agent's session has ended.",
+    behaviour: "On request, an agent gets one notification when another agent is idle, or when that agent's session has ended.",
   },
   'mcp:server': {
     behaviour:
@@ -1400,7 +1401,7 @@ export const REQUIREMENTS = {
   },
   'tasks:hosts': {
     behaviour:
-      'When a person stops a task of Claude Code, the agent's next call is refused, and the agent's next request contains the interrupt.',
+      "When a person stops a task of Claude Code, the agent's next call is refused, and the agent's next request contains the interrupt.",
   },
   'tasks:one-step': {
     behaviour: 'A change of a task and its notification are one append, so a kill never leaves only one of them.',

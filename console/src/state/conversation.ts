@@ -107,8 +107,8 @@ export function useTalk(log: string, conversation: string): Talk {
       setState((now) => ({ ...now, known: settled(now.known, open, head) }));
     };
     let newest = 0;
-    // The records do not show the counts of folded notifications, nor notifications that other conversations have taken, so the
-    // list of open notifications is loaded again.
+    // The records do not show the counts of folded notifications, nor notifications that other conversations have taken.
+    // Therefore, the list of open notifications is loaded again.
     const relist = soon(async () => {
       const head = newest;
       if (!listing) meanwhile = [];

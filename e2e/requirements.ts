@@ -428,7 +428,7 @@ export const REQUIREMENTS = {
   },
   'queue:expiry': {
     behaviour:
-      'A notification that was queued without an expiry time expires after the time that is set for its level. By default, critical notifications do not expire.',
+      'A notification that was queued without an expiry time expires after the time that is set for its level. By default, critical notifications do not expire. The time counts from the delivery time, if the notification waits for one. Earpiece refuses a notification that would expire before its delivery time.',
   },
   'queue:redact': {
     behaviour: 'Earpiece does not store text that a redact pattern matches in a message, instruction, data or withheld result.',

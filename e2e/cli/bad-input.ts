@@ -394,6 +394,11 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--deliver "in:later" is not in:<duration>; write 250ms, 30s, 10m, 2h or 3d'),
     },
     {
+      what: 'a moment more than ten years away',
+      ...send('--deliver', 'in:99999999d', 'x'),
+      ...usage('--deliver "in:99999999d" must be at most in:3650d; write a shorter duration'),
+    },
+    {
       what: '--supersede without a key',
       ...send('--supersede', 'x'),
       ...usage(

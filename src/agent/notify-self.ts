@@ -137,7 +137,7 @@ async function leave(agent: Agent, given: Readonly<Record<string, Json>>): Promi
       conversation: conversation.id,
     },
     deliver,
-    ttlMs: Math.min(NEVER_MS, dueInMs + lastsMs),
+    ttlMs: lastsMs,
     origin: { agent: conversation.log, tool: 'notify_self', depth: 0 },
     ...(key === undefined ? {} : { key: keyOf('key', key, conversation, persist), supersede: true }),
   };

@@ -2,6 +2,7 @@ import { codePoint, isBlank, unclearIn } from './blank.ts';
 import { defined } from './defined.ts';
 import { isTooDeep, type Json, jsonSize, shownJson, tooDeep } from './json.ts';
 import { EarpieceError } from './errors.ts';
+import { checkExpiry, endOfLifetime, isTime, MAX_DELAY } from './lifetime.ts';
 
 /** The id of a notification, unique in its log. The producer chooses this id as an idempotency key, or the inbox makes the id. */
 export type NotificationId = string & { readonly __brand: 'NotificationId' };
@@ -154,9 +155,15 @@ export type NotificationInput = {
    * this fact.
    */
   readonly about?: string;
-  /** When the notification expires, in epoch milliseconds. Null: never. The default depends on the level. */
+  /**
+   * When the notification expires, in epoch milliseconds, after the time in `deliver`. Null: never. The default depends on the
+   * level.
+   */
   readonly expiresAt?: number | null;
-  /** The time until the notification expires, in milliseconds from now. Set this field instead of `expiresAt`. */
+  /**
+   * The time until the notification expires, in milliseconds from now, or from the time in `deliver`. Set this field instead of
+   * `expiresAt`.
+   */
   readonly ttlMs?: number;
   /**
    * When the notification may be delivered. `inMs`: milliseconds from now. Default `next`: with the next message to the model.
@@ -197,6 +204,10 @@ export function isInterrupt(notification: Pick<Notification, 'level' | 'action'>
   return isStop(notification.action) || (notification.level === 'critical' && notification.action !== 'resume');
 }
 
+/** Returns the time for which the notification waits. An interrupt and a critical notification wait for no time. */
+export const waitsUntil = ({ deliver, level, action }: Pick<Notification, 'deliver' | 'level' | 'action'>): number | undefined =>
+  typeof deliver === 'object' && 'at' in deliver && level !== 'critical' && !isStop(action) ? deliver.at : undefined;
+
 /** Whether the action asks the agent to stop. Such a request is critical unless its sender names another level. */
 const isStop = (action: Action | undefined): boolean => action === 'cancel' || action === 'pause';
 
@@ -209,30 +220,6 @@ export const showsData = ({ data, subscriber, kind }: Pick<Notification, 'data' 
 
 /** Whether the notification is an agent's note to itself. The data of such a note repeats the message. */
 const isOwnNote = ({ source, name }: Notification['kind']): boolean => source === 'agent' && name.startsWith('self.');
-
-/**
- * Returns the notification as an agent with these Earpiece tools reads it. An agent without the tool in `needs` reads the text
- * `otherwise` as instruction. `nameOf` returns the agent's name for a tool.
- */
-export function readBy(
-  notification: Notification,
-  has: readonly string[],
-  nameOf: (tool: string) => string = (tool) => tool,
-): Notification {
-  const { needs, ...rest } = notification;
-  if (needs === undefined) return notification;
-  if (!has.includes(needs.tool)) return { ...rest, instruction: needs.otherwise };
-  if (rest.instruction === undefined) return rest;
-  return { ...rest, instruction: namingTool(rest.instruction, needs.tool, nameOf(needs.tool)) };
-}
-
-/** Replaces a tool's name in the text wherever it is a whole word. */
-export function namingTool(text: string, tool: string, name: string): string {
-  if (name === tool || tool === '') return text;
-  const inName = (sign: string | undefined): boolean => sign !== undefined && /[\w-]/.test(sign);
-  const [first = '', ...others] = text.split(tool);
-  return others.reduce((told, next) => told + (inName(told.at(-1)) || inName(next[0]) ? tool : name) + next, first);
-}
 
 export function parseKind(text: string): Kind {
   const dot = text.indexOf('.');
@@ -262,12 +249,18 @@ export function kindNameFrom(raw: string): string {
 }
 
 /**
- * Checks a producer's input and completes it. The caller supplies id and time. Throws `bad_notification`, whose message names the
- * field, the value and the allowed values.
+ * Checks a producer's input and completes it. The caller supplies id, time, lifetimes and the function that limits the level.
+ * Throws `bad_notification`, whose message names the field, the value and the allowed values, and `bad_argument` for an expiry
+ * before the delivery time.
  */
 export function makeNotification(
   input: NotificationInput,
-  made: { id: string; now: number; ttlMs: Readonly<Record<Level, number | null>> },
+  made: {
+    id: string;
+    now: number;
+    ttlMs: Readonly<Record<Level, number | null>>;
+    capped?: (level: Level, kind: Kind) => Level;
+  },
 ): Notification {
   const refuse = (field: string, value: unknown, allowed: string): never => {
     const seen = shownJson(value);
@@ -329,8 +322,12 @@ export function makeNotification(
     refuse('count', input.count, 'must be a whole number of at least 1');
   if (input.firstAt !== undefined && !isTime(input.firstAt)) refuse('firstAt', input.firstAt, 'must be epoch milliseconds');
 
-  const ttl = input.ttlMs ?? made.ttlMs[level];
-  const expiresAt = input.expiresAt === undefined ? (ttl === null ? null : Math.min(made.now + ttl, LAST_TIME)) : input.expiresAt;
+  const deliver = checkDeliver(input.deliver, made.now, refuse);
+  const capped = made.capped?.(level, kind) ?? level;
+  const dueAt = waitsUntil({ ...defined({ deliver, action: input.action }), level: capped });
+  checkExpiry(input.expiresAt, dueAt);
+  const expiresAt =
+    input.expiresAt === undefined ? endOfLifetime(input.ttlMs ?? made.ttlMs[level], made.now, dueAt) : input.expiresAt;
   const key = optional('key', input.key, LIMITS.keyChars);
   const about = optional('about', input.about, 4096);
   const instruction = optional('instruction', input.instruction, LIMITS.instructionChars);
@@ -340,7 +337,6 @@ export function makeNotification(
   const otherwise = optional('needs.otherwise', needs?.otherwise, LIMITS.instructionChars);
   const tool = optional('needs.tool', needs?.tool, LIMITS.keyChars);
   const purpose = optional('purpose', input.purpose, LIMITS.nameChars);
-  const deliver = checkDeliver(momentOf(input.deliver, made.now), refuse);
   const origin = input.origin && { ...input.origin, depth: input.origin.depth ?? 0 };
   for (const who of ['agent', 'tool', 'person', 'cause'] as const) optional(`origin.${who}`, origin?.[who], LIMITS.idChars);
   if (origin && !(Number.isInteger(origin.depth) && origin.depth >= 0))
@@ -348,7 +344,7 @@ export function makeNotification(
   return {
     id: id as NotificationId,
     kind,
-    level,
+    level: capped,
     message,
     ...defined({ data: input.data, key }),
     ...(input.supersede ? { supersede: true as const } : {}),
@@ -363,21 +359,13 @@ export function makeNotification(
   };
 }
 
-/** The last time that a `Date` can express, in epoch milliseconds. A later time cannot be shown. */
-const LAST_TIME = 8.64e15;
-const isTime = (value: number): boolean => Number.isFinite(value) && Math.abs(value) <= LAST_TIME;
-
 /**
- * Converts `inMs` to a time. The delay begins at `now`, which is from the clock of the process that queues the notification. The
- * clock of the program that passed `inMs` may differ.
+ * Checks the moment of delivery, and converts `inMs` to a time. The delay counts from the clock time of the process that queues
+ * the notification. The clock of the program that asked may differ.
  */
-function momentOf(deliver: NotificationInput['deliver'], now: number): Deliver | undefined {
-  if (typeof deliver !== 'object' || deliver === null || !('inMs' in deliver)) return deliver;
-  return { at: now + deliver.inMs };
-}
-
 function checkDeliver(
-  deliver: Deliver | undefined,
+  deliver: NotificationInput['deliver'],
+  now: number,
   refuse: (field: string, value: unknown, allowed: string) => never,
 ): Deliver | undefined {
   if (deliver === undefined) return undefined;
@@ -386,7 +374,10 @@ function checkDeliver(
       ? deliver
       : refuse('deliver', deliver, `must be one of ${MOMENTS.join(', ')}, {at}, {inMs}, {afterTurns} or {afterTool}`);
   if (typeof deliver === 'object' && deliver !== null) {
-    if ('at' in deliver && isTime(deliver.at)) return { at: deliver.at };
+    const at = 'inMs' in deliver ? now + deliver.inMs : 'at' in deliver ? deliver.at : undefined;
+    if (at !== undefined && at - now > MAX_DELAY.ms)
+      refuse('deliver', deliver, `must be at most ${MAX_DELAY.text} from now; write an earlier time`);
+    if (at !== undefined && isTime(at)) return { at };
     if ('afterTurns' in deliver && Number.isInteger(deliver.afterTurns) && deliver.afterTurns > 0)
       return { afterTurns: deliver.afterTurns };
     if ('afterTool' in deliver && typeof deliver.afterTool === 'string' && /^\S{1,256}$/.test(deliver.afterTool))

@@ -358,19 +358,19 @@ describe('a loop', () => {
       id: 'later',
       message: 'prod was up',
       deliver: { at: now + 60_000 },
-      expiresAt: now + 60_000,
+      ttlMs: 1,
     } as const;
     await ear.queue('coder', { ...state, message: 'PROD DOWN', level: 'critical' });
     await ear.queue('coder', later);
     await (await coder.offer({ at: 'tool_result', maxChars: 1 }))?.confirm();
-    now += 60_000;
+    now += 60_001;
     expect((await coder.refuse('deploy'))?.text).toContain('PROD DOWN');
     await ear.queue('coder', {
       ...later,
       id: 'test',
       key: 'test',
       message: 'test failed',
-      expiresAt: now + 60_000,
+      ttlMs: 60_000,
       deliver: 'next',
     });
     await ear.queue('coder', {
@@ -378,7 +378,7 @@ describe('a loop', () => {
       id: 'fixed',
       key: 'test',
       message: 'test passed',
-      expiresAt: now + 60_000,
+      ttlMs: 60_000,
       deliver: { at: now + 1 },
     });
     now += 1;

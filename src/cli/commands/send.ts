@@ -2,6 +2,7 @@ import { isBlank } from '../../core/blank.ts';
 import { formatAddress, logKey, logOf, splitLog, type Address, type LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
+import { MAX_DELAY } from '../../core/lifetime.ts';
 import { MAX_DEPTH, nestsDeeper, tooDeep, type Json } from '../../core/json.ts';
 import {
   ACTIONS,
@@ -88,7 +89,10 @@ export function send(command: CommandLine, answer: Answer): void {
       '--deliver <moment>',
       `the moment of delivery: ${MOMENTS.join(', ')}, in:<duration>, turns:<n> or after:<tool> (write a tool as files__read, files:read or read; default: next)`,
     )
-    .option('--ttl <duration>', 'when the notification expires: a duration, or "never" (default: by level)')
+    .option(
+      '--ttl <duration>',
+      'the time until the notification expires, from now or from the time in --deliver: a duration, or "never" (default: by level)',
+    )
     .option('--purpose <purpose>', 'deliver only to conversations with this purpose or without a purpose')
     .option('--as <person>', 'the person who sends the notification')
     .addOption(choice('--wait <receipt>', RECEIPTS, 'wait until the notification has this receipt'))
@@ -301,7 +305,15 @@ function parseTtl(text: string): { ttlMs: number } | { expiresAt: null } {
 }
 
 function parseDeliver(text: string): NonNullable<NotificationInput['deliver']> {
-  if (text.startsWith('in:')) return { inMs: durationOption('--deliver', text, { before: 'in:' }) };
+  if (text.startsWith('in:')) {
+    const inMs = durationOption('--deliver', text, { before: 'in:' });
+    if (inMs > MAX_DELAY.ms)
+      throw new EarpieceError(
+        'bad_argument',
+        `--deliver ${JSON.stringify(text.slice(0, 80))} must be at most in:${MAX_DELAY.text}; write a shorter duration`,
+      );
+    return { inMs };
+  }
   if (text.startsWith('turns:')) return { afterTurns: countOption('--deliver', text, { max: 1_000, before: 'turns:' }) };
   if (/^after:\S{1,256}$/.test(text)) return { afterTool: text.slice('after:'.length) };
   if ((MOMENTS as readonly string[]).includes(text)) return text as Deliver;

@@ -1,4 +1,4 @@
-import { namingTool } from '../../core/notification.ts';
+import { namingTool } from '../../core/needed-tool.ts';
 import type { Success } from '../../mcp/frames/frame.ts';
 import {
   addElements,

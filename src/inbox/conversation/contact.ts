@@ -1,7 +1,7 @@
 /** How often a contact of a conversation is written if only its time is new, in ms. */
 import { defined } from '../../core/defined.ts';
 import { isFor, type Item } from '../../core/items.ts';
-import { readBy } from '../../core/notification.ts';
+import { readBy } from '../../core/needed-tool.ts';
 import type { Presence, PresenceUpdate } from '../../core/ports.ts';
 import { markFor } from '../presence/mark.ts';
 import { toolName, type Recipient } from './recipient.ts';

@@ -12,10 +12,14 @@ import { redactedJson, redactor } from './redact.ts';
 export function checked({ store, ids, speaker }: Context, given: NotificationInput, policy: Policy): Notification {
   const input = speaker === undefined ? given : asAgent(given, speaker);
   const clean = redactor(policy.redact);
-  const made = makeNotification(input, { id: ids.make('n'), now: store.now(), ttlMs: policy.ttlMs });
+  const made = makeNotification(input, {
+    id: ids.make('n'),
+    now: store.now(),
+    ttlMs: policy.ttlMs,
+    capped: (level, { source }) => cappedLevel(level, source, policy),
+  });
   return {
     ...made,
-    level: cappedLevel(made.level, made.kind.source, policy),
     message: clean(made.message),
     ...(made.instruction === undefined ? {} : { instruction: clean(made.instruction) }),
     ...(made.needs === undefined ? {} : { needs: { ...made.needs, otherwise: clean(made.needs.otherwise) } }),

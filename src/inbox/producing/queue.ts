@@ -14,7 +14,14 @@ import { asListed } from '../../core/clocks.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
 import { ANYONE } from '../../core/items.ts';
-import type { Notification, NotificationId, NotificationInput, Subscribed } from '../../core/notification.ts';
+import { endOfLifetime } from '../../core/lifetime.ts';
+import {
+  waitsUntil,
+  type Notification,
+  type NotificationId,
+  type NotificationInput,
+  type Subscribed,
+} from '../../core/notification.ts';
 import { queuedRecord, type QueuedRecord } from '../../core/records.ts';
 import type { Context, Queued } from '../context.ts';
 import { checked } from './checked.ts';
@@ -131,11 +138,10 @@ export async function requeue(context: Context, log: LogKey, id: string, by: str
   if (speaker !== undefined) mayRequeue(item.notification, speaker);
   const policy = context.policies.policy(splitLog(log).project);
   const { count: _count, firstAt: _firstAt, requeues: _requeues, ...old } = item.notification;
-  const ttl = policy.ttlMs[old.level];
   const again: Notification = {
     ...old,
     id: ids.make('n') as NotificationId,
-    expiresAt: ttl === null ? null : store.now() + ttl,
+    expiresAt: endOfLifetime(policy.ttlMs[old.level], store.now(), waitsUntil(old)),
     requeues: item.id,
     origin: { depth: 0, ...old.origin, cause: `requeued by ${actorOf(by, speaker)}` },
   };

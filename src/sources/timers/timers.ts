@@ -64,7 +64,7 @@ export function reminderEvent(reminder: Reminder, made: { readonly id: string; r
     key: keyOf(key ?? made.id),
     supersede: key !== undefined,
     deliver,
-    ttlMs: 'at' in deliver ? Math.max(0, deliver.at - made.now) + (ttlMs ?? DAY_MS) : (ttlMs ?? 7 * DAY_MS),
+    ttlMs: ttlMs ?? ('at' in deliver ? DAY_MS : 7 * DAY_MS),
   };
 }
 

@@ -22,13 +22,13 @@ beforeAll(async () => {
   mkdirSync(join(shell.folder, 'config/earpiece'), { recursive: true });
   writeFileSync(
     join(shell.folder, 'config/earpiece/earpiece.toml'),
-    '[webhooks.gh]\nkind = "github"\nto = "shop/coder"\nsecret_env = "GH_SECRET"\n[webhooks.off]\nkind = "github"\nto = "shop/coder"\nsecret_env = "NOT_SET"\n',
+    '[webhooks.gh]\nkind = "github"\nto = "shop/coder"\nsecret_env = "GH_SECRET"\n[webhooks.off]\nkind = "github"\nto = "shop/coder"\nsecret_env = "NOT_SET"\n[webhooks.short]\nkind = "github"\nto = "shop/coder"\nsecret_env = "SHORT_SECRET"\n[webhooks.deploys]\nkind = "json"\nto = "shop/coder"\nsecret_env = "GH_SECRET"\nmap = { type = "deploy.{state}" }\n',
   );
   const ear = await shell.open();
   ({ token } = await new Tokens(ear).create({ kind: 'admin', name: 'tests' }));
   server = new ServerProcess(['--port', '0', '--no-console'], {
     cwd: shell.folder,
-    env: shell.env({ GH_SECRET: 'a secret of github' }),
+    env: shell.env({ GH_SECRET: 'a secret of github', SHORT_SECRET: 'short' }),
   });
   ({ url } = await server.ready);
   client = createClient({ url, token });
@@ -190,7 +190,7 @@ describe('events', () => {
     });
   });
 
-  it('webhooks with a secret work; at its start the server names the webhooks without a secret', async () => {
+  it('webhooks with a secret work; the server names the webhooks without a valid secret, and a type without a subscriber', async () => {
     const body = JSON.stringify({
       action: 'opened',
       pull_request: { number: 7, title: 'Faster' },
@@ -207,7 +207,31 @@ describe('events', () => {
     expect([answer.status, await answer.json()]).toMatchObject([200, { events: [{ source: 'webhook/gh' }] }]);
     expect((await fetch(`${url}/api/webhooks/off`, { method: 'POST', headers, body })).status).toBe(503);
     expect((await fetch(`${url}/api/webhooks/none`, { method: 'POST', headers, body })).status).toBe(404);
-    expect(server.stderr).toBe('earpiece: webhooks.off needs the secret in NOT_SET, which is not set; export the variable\n');
+    const short = await fetch(`${url}/api/webhooks/short`, { method: 'POST', headers, body });
+    expect([short.status, ((await short.json()) as { detail: string }).detail]).toEqual([
+      503,
+      'the webhook "short" is configured but cannot receive yet; the output of earpiece serve names the reason',
+    ]);
+    const deploy = (authorization: string): Promise<Response> =>
+      fetch(`${url}/api/webhooks/deploys`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization },
+        body: '{"state":"down"}',
+      });
+    for (const status of [200, 200]) expect((await deploy('Bearer a secret of github')).status).toBe(status);
+    expect(await (await deploy('Bearer wrong')).json()).toMatchObject({
+      status: 401,
+      code: 'unauthorized',
+      title: 'A valid token or signature is required',
+    });
+    expect(server.stderr).toBe(
+      [
+        'earpiece: webhooks.off needs the secret in NOT_SET, which is not set; export the variable',
+        'earpiece: webhooks.short needs a longer secret in SHORT_SECRET: at least 8 characters',
+        'earpiece: webhooks.deploys: no subscriber listens to deploy.down, so the event notifies no agent; add a subscriber with types = ["deploy.down"]',
+        '',
+      ].join('\n'),
+    );
   });
 });
 

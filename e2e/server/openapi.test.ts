@@ -51,6 +51,13 @@ verifies('server:openapi', 'the document has every route of the code, and no oth
   expect(told.length).toBeGreaterThan(25);
 });
 
+it('the document names the answers to a body that is too large or of another type', async () => {
+  await using stage = await Stage.open({ db: 'memory:' });
+  const { paths } = await documentOf(stage);
+  for (const path of ['/api/events', '/api/webhooks/{name}'])
+    expect(Object.keys(paths[path]?.['post']?.responses ?? {})).toEqual(expect.arrayContaining(['413', '415']));
+});
+
 it('docs/server.md lists every route', async () => {
   await using stage = await Stage.open({ db: 'memory:' });
   const { paths } = await documentOf(stage);

@@ -52,6 +52,8 @@ export type Deps = {
   /** Returns the current subscribers of a project, and previews the notification of a subscriber. */
   readonly bus: Pick<Bus, 'subscribers' | 'preview'> | undefined;
   readonly toggles: SubscriberToggles | undefined;
+  /** Reports trouble to the person who runs the server. */
+  readonly report: (line: string) => void;
   /** Returns the current webhooks, by name. A webhook that is configured, but cannot receive yet, is undefined. */
   readonly webhooks: () => ReadonlyMap<string, WebhookReceiver | undefined>;
 };
@@ -64,6 +66,12 @@ const PROBLEMS = {
   404: { description: 'the named thing does not exist', content: problemContent },
   429: { description: 'too many requests; try again after the seconds in Retry-After', content: problemContent },
   503: { description: 'the server cannot answer this request now; try again', content: problemContent },
+} as const;
+
+/** The entries in the API document for a route whose body has its own formats and limits. */
+export const OF_BODIES = {
+  413: { description: 'the body is too large', content: problemContent },
+  415: { description: 'the body is compressed, or its content type does not fit', content: problemContent },
 } as const;
 
 /** Makes the entry in the API document for a route that answers with JSON of this shape. */

@@ -29,7 +29,7 @@ export const STATUS = {
 
 /** The error codes that only a server uses. */
 export const OF_SERVER = {
-  unauthorized: { status: 401, title: 'A token is required' },
+  unauthorized: { status: 401, title: 'A valid token or signature is required' },
   forbidden: { status: 403, title: 'The token does not allow this request' },
   bad_host: { status: 421, title: 'Not a name of this server' },
   bad_origin: { status: 403, title: 'A page of another site may not use this server' },

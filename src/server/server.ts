@@ -122,6 +122,7 @@ export function createServer(options: ServerOptions): Server {
     hub,
     metrics,
     telemetry,
+    report,
     queue: (to, input) =>
       telemetry.span('earpiece.queue', { 'earpiece.level': input.level ?? 'info' }, async (set) => {
         const queued = await inbox.queue(to, callersWords(input, inbox.speaker));

@@ -9,15 +9,15 @@ import { nestsDeeper, type Json } from '../../core/json.ts';
 import { callersWords } from '../../inbox/index.ts';
 import { asData } from '../../sources/webhooks/cloud-event.ts';
 import { eventFromCloudEvent, receive, replayWindow, WEBHOOK_LIMITS, type Refusal } from '../../sources/webhooks/index.ts';
-import { agentOf, lowered, mustQueue, senderOf } from '../authority.ts';
-import { answers, createRoute, reply, z, type Api, type Deps } from '../context.ts';
+import { lowered, mustQueue, senderOf } from '../authority.ts';
+import { answers, createRoute, OF_BODIES, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf, type Guards } from '../guards.ts';
 import { beginning, ProblemError, type ProblemCode } from '../problems.ts';
 import { cloudEvent, emitted } from '../../wire/schemas.ts';
 import type { Principal } from '../tokens.ts';
 
 export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }): void {
-  const { inbox, emitter, metrics, webhooks } = deps;
+  const { inbox, emitter, metrics, webhooks, report } = deps;
 
   /**
    * Emits all events in their order, without waiting for each result, so that repeated events can be folded. A failed event does
@@ -65,7 +65,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
           },
         },
       },
-      responses: answers(emitted, 'the result of each event, after its notifications are durable'),
+      responses: { ...answers(emitted, 'the result of each event, after its notifications are durable'), ...OF_BODIES },
     }),
     async (c) => {
       const who = principalOf(c);
@@ -86,6 +86,18 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
     },
   );
 
+  const unheard = new Set<string>();
+  const reportUnheard = (name: string, done: readonly Emitted[]): void => {
+    for (const { event, heard } of done) {
+      const seen = `${name} ${event.type}`;
+      if (heard.length > 0 || unheard.has(seen) || unheard.size >= UNHEARD) continue;
+      unheard.add(seen);
+      report(
+        `webhooks.${name}: no subscriber listens to ${event.type}, so the event notifies no agent; add a subscriber with types = [${JSON.stringify(event.type)}]`,
+      );
+    }
+  };
+
   const replays = replayWindow();
   api.openapi(
     createRoute({
@@ -104,7 +116,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
           },
         },
       },
-      responses: answers(emitted, 'the result of each event'),
+      responses: { ...answers(emitted, 'the result of each event'), ...OF_BODIES },
     }),
     async (c) => {
       const { name } = c.req.valid('param');
@@ -113,7 +125,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
       if (receiver === undefined && known.has(name))
         throw new ProblemError(
           'webhook_not_ready',
-          `the webhook ${JSON.stringify(name)} is configured but cannot receive yet; for the reason, run earpiece config check or read the output of earpiece serve`,
+          `the webhook ${JSON.stringify(name)} is configured but cannot receive yet; the output of earpiece serve names the reason`,
         );
       if (receiver === undefined)
         throw new ProblemError(
@@ -136,10 +148,14 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
       }
       const done = await emitAll(received.events, 'webhook');
       replays.remember(received.deliveries);
+      reportUnheard(name, done);
       return reply<EmittedReply>(c, emittedReply(done));
     },
   );
 }
+
+/** The maximum number of event types that the server reports as unheard, because senders choose the types. */
+const UNHEARD = 100;
 
 function refuseEvents(): never {
   throw new ProblemError(

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { trustBook } from '../../src/config/index.ts';
 import type { Emitted } from '../../src/core/event.ts';
 import type { LoadedInbox } from '../../src/loaded-inbox.ts';
+import { OF_SERVER, STATUS } from '../../src/server/problems.ts';
 import { receive, receiverFrom, replayWindow, type Refusal, type Replays } from '../../src/sources/webhooks/index.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';
@@ -263,13 +264,22 @@ describe('webhooks', () => {
     const ear = await open(shell);
     expect(Object.keys(ear.config.webhooks)).toEqual(['forge', 'deploys']);
     const [emitted] = (await deliver(ear, 'deploys', JSON.parse(block('json')) as object)) as readonly Emitted[];
+    expect(await reads(ear)).toContain('checkout is down since 1.4.2');
     expect(emitted?.event).toMatchObject({
-      type: 'deploy.down',
+      type: 'webhook.deploys',
       severity: 'error',
       id: '4711',
       message: 'checkout is down since 1.4.2',
     });
-    for (const shown of ['`deploy.down`', '`error`', '`checkout is down since 1.4.2`']) expect(page).toContain(shown);
+    for (const shown of ['`webhook.deploys`', '`error`', '`checkout is down since 1.4.2`']) expect(page).toContain(shown);
+  });
+
+  it('docs/sources.md names the status and the code of each refusal as the server sends them', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/sources.md'), 'utf8');
+    const rows = [...page.matchAll(/^\| (\d{3}) \| `(\w+)` \|/gmu)].map(([, status, code]) => [code, Number(status)]);
+    expect(rows.length).toBeGreaterThan(4);
+    const known: Readonly<Record<string, { readonly status: number }>> = { ...STATUS, ...OF_SERVER };
+    expect(rows).toEqual(rows.map(([code = '']) => [code, known[code]?.status]));
   });
 
   it('webhooks of a cloned repository take effect when the user trusts them', async () => {

@@ -21,7 +21,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMPILED } from './compiled.ts';
 import { RawClient } from './gateway/raw-client.ts';
 import type { Step } from './loaded.ts';
-import { installPacked } from './packed.ts';
+import { dependencies, installPacked, link } from './packed.ts';
 import { proves } from './verifies.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -197,6 +197,26 @@ test('templates render in the packaged worker, with its bounds', () => {
   );
   expect(tried('rows', '{{ event.payload.rows|toon_encode }}')).toContain('error: [2]{a}:');
   expect(tried('huge', '{{ "a" * 1000000000 }}')).toContain('needs more than 64 MB of memory');
+});
+
+test('the error about a missing driver names the command for a project, a global installation and npx', () => {
+  const command = (entry: string, db: string): string =>
+    node([entry, 'inbox', '--db', db]).stderr.split('not installed: ')[1] ?? '';
+  const nats = '@nats-io/transport-node @nats-io/jetstream';
+  const places = {
+    app: ['npm install pg\n', `npm install ${nats}\n`],
+    'global/lib': ['npm install --global pg\n', `npm install --global ${nats}\n`],
+    '_npx/a1': ['npx -p earpiece -p pg earpiece …\n', `npx -p earpiece -p ${nats.replace(' ', ' -p ')} earpiece …\n`],
+  };
+  for (const [place, commands] of Object.entries(places)) {
+    const copy = join(folder, place, 'node_modules/earpiece');
+    if (place !== 'app') {
+      cpSync(installed, copy, { recursive: true });
+      for (const name of Object.keys(dependencies)) link(join(folder, place), name);
+    }
+    const entry = join(copy, manifest.bin['earpiece'] ?? '');
+    expect([command(entry, 'postgres://127.0.0.1/x'), command(entry, 'nats://127.0.0.1/x')], place).toEqual(commands);
+  }
 });
 
 test('the shipped subscribers are found and valid', () => {

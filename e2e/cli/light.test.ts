@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_067, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 916, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 936, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_065, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 914, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 934, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_502,
+        kb: 1_500,
         packages: [
           'commander',
           'hono',

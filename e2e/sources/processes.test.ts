@@ -351,7 +351,7 @@ registerHooks({ resolve(specifier, context, next) { if (specifier === '@lydell/n
     const { exitCode } = await new Promise<{ exitCode: number }>((resolve) => pty.onExit(resolve));
     expect(exitCode).toBe(0);
     expect(out).toContain('on a terminal: false');
-    expect(out).toContain('For a terminal, install this package where earpiece is installed: npm install @lydell/node-pty');
+    expect(out).toContain('For a terminal, run: npm install @lydell/node-pty');
   });
 });
 

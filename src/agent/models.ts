@@ -6,6 +6,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { defined } from '../core/defined.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
+import { addPackages } from '../input/add-package.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -106,7 +107,7 @@ export async function openModel(name: string, env: Env): Promise<LanguageModelV4
     if (cause instanceof EarpieceError || (cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause;
     throw new EarpieceError(
       'bad_config',
-      `model ${JSON.stringify(name)} needs the package ${provider.package}, which is not installed: npm install ${provider.package}`,
+      `model ${JSON.stringify(name)} needs the package ${provider.package}, which is not installed: ${addPackages([provider.package])}`,
       { cause },
     );
   }

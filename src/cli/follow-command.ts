@@ -27,6 +27,7 @@ import type { FollowOptions } from './commands/follow.ts';
 import { matchersOf } from './matchers.ts';
 import { receiverOf } from './reader.ts';
 import { complain } from './terminal.ts';
+import { addPackages } from '../input/add-package.ts';
 
 /** Runs and follows the command; resolves with its exit code. */
 export async function followCommand(words: readonly string[], options: FollowOptions): Promise<number> {
@@ -68,9 +69,7 @@ export async function followCommand(words: readonly string[], options: FollowOpt
         signal(name);
       }),
     withoutTerminal: () =>
-      complain(
-        'the command runs without a terminal; for a terminal, install this package where earpiece is installed: npm install @lydell/node-pty',
-      ),
+      complain(`the command runs without a terminal; for a terminal, run: ${addPackages(['@lydell/node-pty'])}`),
   });
   signals.ended();
   if (outcome.kind === 'not_started') complain(`${command}: ${outcome.reason}`);

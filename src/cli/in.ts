@@ -14,6 +14,7 @@ import type { GlobalOptions } from './context.ts';
 import { Draft } from './draft.ts';
 import { NudgeLine } from './nudge-line.ts';
 import { complain } from './terminal.ts';
+import { addPackages } from '../input/add-package.ts';
 
 const BELL = '\u0007';
 /** The minimum time between two rings of the bell. */
@@ -58,7 +59,7 @@ export async function runIn(words: readonly string[], options: GlobalOptions): P
       },
       withoutTerminal: () =>
         complain(
-          'an idle agent is not woken, because the package @lydell/node-pty is missing; run: npm install -g @lydell/node-pty',
+          `an idle agent is not woken, because the package @lydell/node-pty is missing; run: ${addPackages(['@lydell/node-pty'])}`,
         ),
       started: (_signal, type) => {
         if (type === undefined) return;

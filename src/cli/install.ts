@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { stateFolder } from '../config/index.ts';
 import { withoutSecretWords } from '../config/secret-words.ts';
 import { defined } from '../core/defined.ts';
+import { isCached } from '../input/add-package.ts';
 import { fetching, quote } from '../hosts/setup/ours.ts';
 import type { Ours } from '../hosts/setup/index.ts';
 import { configuredServer } from './client-config.ts';
@@ -222,9 +223,6 @@ const program = (): readonly [command: string, ...args: string[]] =>
   isCached(entry()) ? ['npx', ...fetched()] : [process.execPath, entry()];
 
 const fetched = (): readonly string[] => fetching(VERSION, process.env['HOME'] || homedir());
-
-/** Whether a path is in a cache folder of `npx`, `pnpm dlx`, `yarn dlx` or `bunx`. */
-export const isCached = (path: string): boolean => /[\\/](_npx|dlx(-[^\\/]*)?|bunx-[^\\/]*|xfs-[^\\/]*)[\\/]/.test(path);
 
 function flags({ words, url, servers, db, as, purpose, view, profile }: InstallQuestion, name: string): string[] {
   return [

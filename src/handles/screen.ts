@@ -1,6 +1,7 @@
 /** Emulates the screen of a terminal with xterm.js, without a window. */
 import type * as Headless from '@xterm/headless';
 import { ToolFailure } from './state.ts';
+import { addPackages } from '../input/add-package.ts';
 
 export interface Screen {
   /** Writes output of the program. Resolves when the screen shows the output. */
@@ -83,6 +84,6 @@ async function load(): Promise<typeof Headless> {
 
 export const missing = (name: string, cause: unknown): ToolFailure =>
   new ToolFailure(
-    `a terminal needs the package ${name}, which could not be loaded: npm install @lydell/node-pty @xterm/headless, or run the command without "pty"`,
+    `a terminal needs the package ${name}, which could not be loaded: ${addPackages(['@lydell/node-pty', '@xterm/headless'])}, or run the command without "pty"`,
     { cause },
   );

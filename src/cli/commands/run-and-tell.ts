@@ -12,6 +12,7 @@ import { wasHeard, whatBecame } from '../emitted.ts';
 import { quote } from '../../hosts/setup/ours.ts';
 import { receiverOf } from '../reader.ts';
 import { complain } from '../terminal.ts';
+import { addPackages } from '../../input/add-package.ts';
 
 type Options = GlobalOptions & {
   to?: string;
@@ -74,7 +75,7 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
         forwardSignals: true,
         withoutTerminal: () =>
           complain(
-            'the command runs without a terminal, so its colours and progress may differ. For a terminal, install this package where earpiece is installed: npm install @lydell/node-pty',
+            `the command runs without a terminal, so its colours and progress may differ. For a terminal, run: ${addPackages(['@lydell/node-pty'])}`,
           ),
         emitter: { emit: (event) => emitTo(options, event) },
         matchers,

@@ -6,7 +6,7 @@ import { fileOf, partsOf, redacted } from '../../stores/open.ts';
 import { isEarpieceFile } from '../../stores/sqlite/header.ts';
 import { quote } from '../../hosts/setup/ours.ts';
 import { EXIT } from '../exit.ts';
-import { isCached } from '../install.ts';
+import { isCached } from '../../input/add-package.ts';
 import { complain, paint, plain, print, printJson } from '../terminal.ts';
 import { agreed, isTerminal, nobodyToAsk } from './ask.ts';
 import type { SetupOptions } from './carry-out.ts';

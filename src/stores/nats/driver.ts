@@ -2,6 +2,7 @@
 import type * as jetstreamClient from '@nats-io/jetstream';
 import type * as transportNode from '@nats-io/transport-node';
 import { EarpieceError, isGone } from '../../core/errors.ts';
+import { addPackages } from '../../input/add-package.ts';
 
 export type Driver = Pick<typeof transportNode, Transport> & Pick<typeof jetstreamClient, Jetstream>;
 type Transport = 'connect' | 'createInbox' | 'headers';
@@ -18,7 +19,7 @@ export async function loadDriver(
     if (!isGone(cause)) throw cause;
     throw new EarpieceError(
       'bad_argument',
-      'a NATS store needs two packages, but at least one is not installed: npm install @nats-io/transport-node @nats-io/jetstream',
+      `a NATS store needs two packages, but at least one is not installed: ${addPackages(['@nats-io/transport-node', '@nats-io/jetstream'])}`,
       { cause },
     );
   }

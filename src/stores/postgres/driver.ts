@@ -3,6 +3,7 @@ import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type pg from 'pg';
 import { EarpieceError, isGone } from '../../core/errors.ts';
+import { addPackages } from '../../input/add-package.ts';
 
 export type Driver = typeof pg;
 
@@ -12,9 +13,11 @@ export async function loadDriver(load = () => import('pg')): Promise<Driver> {
     return (await load()).default;
   } catch (cause) {
     if (!isGone(cause)) throw cause;
-    throw new EarpieceError('bad_argument', 'a PostgreSQL store needs the package pg, which is not installed: npm install pg', {
-      cause,
-    });
+    throw new EarpieceError(
+      'bad_argument',
+      `a PostgreSQL store needs the package pg, which is not installed: ${addPackages(['pg'])}`,
+      { cause },
+    );
   }
 }
 

@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_065, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 914, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 934, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_066, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 916, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 935, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_500,
+        kb: 1_502,
         packages: [
           'commander',
           'hono',
@@ -115,7 +115,7 @@ describe('at its start', () => {
         ],
       },
     ],
-    ['earpiece --help', ['--help'], { kb: 55, packages: ['commander'] }],
+    ['earpiece --help', ['--help'], { kb: 56, packages: ['commander'] }],
   ])('%s loads no more than its budget', async (_, args, budget) => {
     await using shell = new SourceShell();
     rmSync(join(shell.folder, 'earpiece.toml'), { force: true });

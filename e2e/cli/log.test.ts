@@ -93,6 +93,15 @@ describe('log', () => {
     expect(text).not.toContain('\u001b');
   });
 
+  it('emoji, and words of scripts with joiners, are shown as they are', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    const family = '\u{1f469}\u200d\u{1f469}\u200d\u{1f467} \u{1f3f3}\ufe0f\u200d\u{1f308}';
+    const words = '\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u0dc1\u0dca\u200d\u0dbb\u0dd3';
+    await ear.queue('shop/coder', { message: `${family} ${words} a\u200db \u200d` });
+    for (const command of ['log', 'inbox']) expect(await shell.says([command, 'coder'])).toContain(`${family} ${words} a\ufffdb`);
+  });
+
   it('foreign text cannot control the terminal', async () => {
     await using shell = new Shell();
     const ear = await shell.open();

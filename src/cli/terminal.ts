@@ -5,6 +5,7 @@
 import type { styleText } from 'node:util';
 import { spelledOut } from '../core/blank.ts';
 import type { Level } from '../core/notification.ts';
+import { joinsEmoji, shapesLetter } from '../core/joiners.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -26,14 +27,15 @@ const UNSAFE =
   // oxlint-disable-next-line no-control-regex -- these characters are replaced
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\u{e0000}-\u{e007f}]/gu;
 
+/** Replaces each unsafe character, except the joiners of emoji and of scripts that need them. */
+const withoutUnsafe = (text: string, by: (sign: string) => string): string =>
+  text.replaceAll(UNSAFE, (sign, at: number) => (joinsEmoji(text, at) || shapesLetter(text, at) ? sign : by(sign)));
+
 /**
  * Makes one safe line of untrusted text, with at most `max` characters: control, bidi and zero-width characters become visible.
  */
 export function plain(text: string, max = 100_000): string {
-  const line = text
-    .slice(0, max * 2)
-    .replaceAll(/\s*\r?\n\s*/g, ' ⏎ ')
-    .replaceAll(UNSAFE, '�');
+  const line = withoutUnsafe(text.slice(0, max * 2).replaceAll(/\s*\r?\n\s*/g, ' ⏎ '), () => '�');
   const points = [...line];
   return points.length > max ? `${points.slice(0, max - 1).join('')}…` : line;
 }
@@ -79,7 +81,7 @@ export const printJson = (value: unknown): void => print(JSON.stringify(value));
 
 /** Writes a problem to stderr. Control characters, except line breaks, are spelled out. */
 export function complain(text: string): void {
-  const safe = text.replaceAll(UNSAFE, (char) => (char === '\n' ? char : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`));
+  const safe = withoutUnsafe(text, (char) => (char === '\n' ? char : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`));
   process.stderr.write(`earpiece: ${safe}\n`);
 }
 

@@ -1,4 +1,5 @@
 import { LIKE_E, LIKE_P, LIKE_QUOTE, LIKE_SLASH } from './look-alikes.ts';
+import { joinsEmoji } from '../joiners.ts';
 
 /**
  * Makes foreign text safe inside a view. A backslash escapes invisible characters, and forms that only Earpiece's frames may
@@ -97,7 +98,6 @@ const WHOLE = /\((?=all of it: )/g;
 /** Matches lines that would be a rule (`---`) or a heading of the Markdown view (`**Error:**`). */
 const RULE_OR_HEADING = /^([ \t]*)(?=([\-*_=])[ \t]*(?:\2[ \t]*){2,}$|\*\*[^*\n]{1,60}\*\*)/gmv;
 
-const ZERO_WIDTH_JOINER = '\u200d';
 const EMOJI_STYLE = '\ufe0f';
 const KEYCAP = '\u20e3';
 
@@ -106,12 +106,7 @@ function escapeHidden(sign: string, at: number, whole: string): string {
   const before = whole.slice(Math.max(0, at - 3), at);
   const after = whole.slice(at + 1, at + 3);
   if (sign === EMOJI_STYLE && (/\p{Extended_Pictographic}$/u.test(before) || after.startsWith(KEYCAP))) return sign;
-  if (
-    sign === ZERO_WIDTH_JOINER &&
-    /[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?$/u.test(before) &&
-    /^\p{Extended_Pictographic}/u.test(after)
-  )
-    return sign;
+  if (joinsEmoji(whole, at)) return sign;
   const code = sign.codePointAt(0) ?? 0;
   const hex = code.toString(16);
   if (code <= 0xff) return `\\x${hex.padStart(2, '0')}`;

@@ -53,6 +53,7 @@ test('the printed command goes back to the old file, with the records of both da
   const from = await database();
   const to = join(shell.folder, 'moved.db');
   const there = await shell.run(['migrate', '--to', to]);
+  expect(there.stdout).toContain(`Set the new database for all programs: EARPIECE_DB=sqlite:${to}, or db in earpiece.toml.`);
   const back = /^To go back, with all later changes: earpiece (.*)$/mu.exec(there.stdout)?.[1]?.split(' ') ?? [];
   await shell.says(['send', '--to', 'coder', 'after'], { env: { EARPIECE_DB: to } });
   const ran = await shell.run(back);

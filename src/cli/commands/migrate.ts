@@ -160,7 +160,7 @@ function summary(
   print(`  ${number(records)} records in ${number(logs)} logs${before}; ${others.join(', ')}`);
   print(`  both databases have the checksum ${fingerprint}, and the target is intact`);
   print(
-    `Set the new database for all programs: EARPIECE_DB=${plain(target.address)} (add the password, if any), or db in earpiece.toml.`,
+    `Set the new database for all programs: EARPIECE_DB=${plain(target.address)}${target.address.startsWith('sqlite:') ? '' : ' (add the password, if any)'}, or db in earpiece.toml.`,
   );
   print('The source refuses writes from now on. Its data stays, but Earpiece cannot open the source again: remove it later.');
   print(`To go back, with all later changes: ${plain(wayBack({ from: source.address, to: target.address }))}`);

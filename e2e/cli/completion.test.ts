@@ -1,11 +1,12 @@
 /** Tests the completion scripts in their shells. */
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawn as spawnPty } from '@lydell/node-pty';
 import { describe, expect, it } from 'vitest';
 import { wholeProgram } from '../../src/cli/commander.ts';
 import { SHELLS, type ShellName } from '../../src/cli/completion.ts';
+import { CLI } from '../built.ts';
 import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
 
@@ -50,7 +51,21 @@ describe('the completion of a command line', () => {
       expect(offered('send', '--level', '')).toEqual(['critical', 'error', 'info', 'warning']);
       expect(offered('token', 'create', '--kind', 'a')).toEqual(['admin', 'agent']);
       expect(offered('help', 'exit')).toEqual(['exit-codes']);
+      expect(offered('completion', '')).toEqual(['bash', 'fish', 'zsh']);
     });
+
+  it('the lines of the help install the scripts in a new home', async () => {
+    await using stage = new Shell();
+    const home = join(stage.folder, 'new-home');
+    mkdirSync(home);
+    const help = await stage.says(['help', 'completion']);
+    const lines = help.split('\n').filter((line) => /^ {2}(?:mkdir|earpiece|echo) /u.test(line));
+    expect(lines).toHaveLength(5);
+    const script = ['set -e', `earpiece() { '${process.execPath}' '${CLI}' "$@"; }`, ...lines].join('\n');
+    const env = { ...stage.env(), HOME: home };
+    const { status, stderr } = spawnSync('bash', ['--norc', '-c', script], { encoding: 'utf8', env });
+    expect([status, stderr]).toEqual([0, '']);
+  });
 
   it('zsh completes commands, options and values on a terminal', async () => {
     await using stage = new Shell();

@@ -32,10 +32,13 @@ type Place = { readonly path: string; readonly commands: readonly CommandLine[];
 
 const placesOf = (commands: readonly CommandLine[]): Place[] => [
   { path: '', commands, options: [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION] },
-  ...commands.flatMap((command) =>
-    below(command, command.name, command.name === 'help' ? [...commands, EXIT_CODES] : command.commands),
-  ),
+  ...commands.flatMap((command) => below(command, command.name, wordsAfter(command, commands))),
 ];
+/** Returns what may follow a command: its subcommands, or the words that its argument may be. */
+const wordsAfter = ({ name, commands }: CommandLine, all: readonly CommandLine[]): readonly CommandLine[] => {
+  if (name === 'help') return [...all, EXIT_CODES];
+  return name === 'completion' ? SHELLS.map((shell) => new CommandLine(shell, `print the script for ${shell}`)) : commands;
+};
 const below = (command: CommandLine, path: string, commands: readonly CommandLine[]): Place[] => [
   { path, commands, options: [...command.options.filter(({ hidden }) => !hidden), ...GLOBAL_OPTIONS, HELP_OPTION] },
   ...command.commands.flatMap((each) => below(each, `${path} ${each.name}`, each.commands)),

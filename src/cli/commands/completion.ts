@@ -6,8 +6,10 @@ export function completion(command: CommandLine): void {
   command
     .description('Prints a script that lets bash, zsh or fish complete commands, options and their values.')
     .example(
-      `earpiece completion bash > ~/.local/share/bash-completion/completions/earpiece
+      `mkdir -p ~/.local/share/bash-completion/completions
+earpiece completion bash > ~/.local/share/bash-completion/completions/earpiece
 echo 'source <(earpiece completion zsh)' >> ~/.zshrc
+mkdir -p ~/.config/fish/completions
 earpiece completion fish > ~/.config/fish/completions/earpiece.fish`,
     )
     .action(async (given: string) => {

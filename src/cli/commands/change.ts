@@ -29,7 +29,7 @@ export function withdraw(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Withdraws a notification and prints the result: withdrawn (no agent has read it), maybe_seen (an agent may have read it) or ' +
-        'too_late (already delivered; exit code 4). A notification that was counted into another notification is not withdrawn: the result is folded (exit code 4). If a delivered interrupt still held the gate up, the result is gate_lowered: this interrupt no longer holds the gate up.',
+        'too_late (already delivered; exit code 4). A notification that was counted into another notification is not withdrawn: the result is folded (exit code 4). If a delivered interrupt still stopped the tool calls of the agent, the result is gate_lowered: this interrupt no longer stops them.',
     )
     .option('--key <key>', 'withdraw every open notification with this key, instead of one id')
     .option('--to <address>', 'only for this agent (default: every agent for an id, the agents of this project for a key)')

@@ -25,7 +25,7 @@ export function inbox(command: CommandLine, answer: Answer): void {
   command
     .description(
       "In a shell of an agent, the command reads the notifications of the agent's conversation, newest first, like the tool get_notifications. " +
-        'A shell belongs to an agent if EARPIECE_ADDRESS names the agent, or if the agent started the shell. Shown notifications count as read and are not delivered again. The gate goes down, unless a pause holds the gate up. ' +
+        'A shell belongs to an agent if EARPIECE_ADDRESS names the agent, or if the agent started the shell. Shown notifications count as read and are not delivered again. If an interrupt stopped the tool calls of the agent, the calls run again, unless a pause holds. ' +
         'For a person, the command lists open notifications of this project, notifications delivered only as a summary, and active pauses. Listing changes nothing.',
     )
     .option('--peek', 'only list, even in a shell of an agent')

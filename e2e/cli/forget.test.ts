@@ -58,6 +58,12 @@ describe('earpiece forget', () => {
     expect(tokens).toContain(other?.['id']);
     expect(await shell.says(['inbox', 'coder2'])).toContain('NEIGHBOUR stays');
     expect(await shell.says(['db', 'check'])).toContain('is intact');
+    // Nobody lists the agent any more, and a mute of the whole project leaves the agent out.
+    const agents = (await shell.json(['agents'])).map(({ log }) => log);
+    expect(agents).toEqual(['shop/coder2']);
+    expect((await shell.json(['mute', 'git.*', '--for', '1h'])).map(({ log }) => log)).toEqual(['shop/coder2']);
+    await using after = await shell.open();
+    expect((await after.agents({ project: 'shop', limit: 1 })).map(({ log }) => log)).toEqual(['shop/coder2']);
     // A new agent may use the name, and positions continue.
     await shell.says(['send', '--to', 'coder', 'hello again']);
     expect(await shell.json(['log', 'coder'])).toHaveLength(2);

@@ -94,7 +94,7 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_066, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_067, packages: [] }],
     ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 916, packages: [] }],
     ['earpiece inbox', ['inbox'], { kb: 935, packages: [] }],
     [

@@ -273,9 +273,12 @@ export class Inbox implements Logs, AsyncDisposable {
     return activeOnes(this, query);
   }
 
-  /** Returns a page of agents like `Store.agents`, but without the expired notifications that the store still counts as open. */
+  /**
+   * Returns a page of agents like `Store.agents`, but without forgotten agents, and without the expired notifications that the
+   * store still counts as open.
+   */
   async agents(query: Parameters<Store['agents']>[0]): Promise<readonly AgentOverview[]> {
-    const found = await this.store.agents(query);
+    const found = await (await import('./forgotten.ts')).rememberedAgents(this.store, query);
     this.#openNow ??= new (await import('./open-now.ts')).OpenNow(this);
     const { of } = this.#openNow;
     return Promise.all(found.map(of));

@@ -8,6 +8,7 @@ import { kindNameFrom, type NotificationId } from '../core/notification.ts';
 import { TELL_TOOL } from '../core/teller.ts';
 import type { Presence } from '../core/ports.ts';
 import type { Conversation, Logs } from '../inbox/index.ts';
+import { rememberedAgents } from '../inbox/forgotten.ts';
 import { askedAbout, type State } from './waiting.ts';
 
 export const SAYABLE = ['info', 'warning', 'error'] as const;
@@ -63,7 +64,7 @@ export async function tell(from: Conversation, { to, message, level = 'info', re
 export async function colleagues(of: Conversation): Promise<readonly Colleague[]> {
   const { inbox, log } = of;
   const { project } = splitLog(log);
-  const all = await inbox.store.agents({ project, limit: AGENTS });
+  const all = await rememberedAgents(inbox.store, { project, limit: AGENTS });
   const now = inbox.store.now();
   return all
     .filter((each) => splitLog(each.log).agent !== '*')
@@ -134,7 +135,7 @@ export async function checkKnown(
   { shown, names: lists = 'list_agents' }: { readonly shown: string; readonly names?: string },
 ): Promise<void> {
   if ((await inbox.store.presence({ log })).length > 0 || (await inbox.store.read({ log, limit: 1 })).length > 0) return;
-  const names = (await inbox.store.agents({ project, limit: AGENTS })).map((each) => splitLog(each.log).agent);
+  const names = (await rememberedAgents(inbox.store, { project, limit: AGENTS })).map((each) => splitLog(each.log).agent);
   const near = didYouMean(splitLog(log).agent, names);
   throw new EarpieceError(
     'not_found',

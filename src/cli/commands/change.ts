@@ -4,6 +4,7 @@ import type { LogKey } from '../../core/address.ts';
 import { asListed } from '../../core/clocks.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
+import { isForgotten } from '../../inbox/forgotten.ts';
 import type { Mute } from '../../core/filter.ts';
 import type { Item } from '../../core/items.ts';
 import { isInterrupt, type NotificationId } from '../../core/notification.ts';
@@ -190,7 +191,10 @@ earpiece mute`)
           );
         const opened = pattern === undefined ? readInbox : withNamedDatabase;
         await opened(options, async (ear) => {
-          const logs = (await logsIn(ear, scopeFrom(ear, address, false))).filter((log) => !log.endsWith('/*'));
+          const scope = scopeFrom(ear, address, false);
+          const logs: LogKey[] = [];
+          for (const log of await logsIn(ear, scope))
+            if (!log.endsWith('/*') && (scope.log !== undefined || !(await isForgotten(ear.store, log)))) logs.push(log);
           if (logs.length === 0 && pattern !== undefined)
             throw new EarpieceError(
               'nobody_there',

@@ -3,6 +3,7 @@ import type { LogKey } from '../../core/address.ts';
 import { defined } from '../../core/defined.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Erased } from '../../core/ports.ts';
+import { isForgotten } from '../../inbox/forgotten.ts';
 import { fileOf, redacted } from '../../stores/open.ts';
 import type { UserInbox } from '../../user-inbox.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
@@ -90,9 +91,9 @@ type Kept = {
 /** Counts the data of an agent. Throws `not_found` if the database has no data of this agent. */
 async function kept(ear: UserInbox, log: LogKey): Promise<Kept> {
   const { store } = ear;
-  const [records, presence] = [await store.read({ log, limit: 2 }), await store.presence({ log })];
+  const presence = await store.presence({ log });
   const tokens = await tokensFor(ear, log);
-  const past = records.length === 0 || (records.length === 1 && records[0]?.body.type === 'agent_forgotten');
+  const past = (await store.read({ log, limit: 1 })).length === 0 || (await isForgotten(store, log));
   if (past && presence.length === 0 && tokens.length === 0)
     throw new EarpieceError('not_found', `there is no data of ${log}; earpiece agents --all lists the agents`);
   return {

@@ -28,7 +28,13 @@ export function gateway(command: CommandLine, answer: Answer): void {
     .option('--token-env <variable>', 'with --http: the environment variable with the bearer token that clients must send')
     .option('--as <address>', 'the conversation of the client: agent, project/agent or project/agent#conversation')
     .option('--purpose <purpose>', "the purpose of the client's conversations: task (work) or chat (default: EARPIECE_PURPOSE)")
-    .addOption(choice('--view <view>', VIEW_NAMES, 'the format of the notifications for the model; toon is a compact table (default: view of the configuration)'))
+    .addOption(
+      choice(
+        '--view <view>',
+        VIEW_NAMES,
+        'the format of the notifications for the model; toon is a compact table (default: view of the configuration)',
+      ),
+    )
     .addOption(
       choice(
         '--profile <profile>',

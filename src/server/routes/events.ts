@@ -9,7 +9,7 @@ import { nestsDeeper, type Json } from '../../core/json.ts';
 import { callersWords } from '../../inbox/index.ts';
 import { asData } from '../../sources/webhooks/cloud-event.ts';
 import { eventFromCloudEvent, receive, replayWindow, WEBHOOK_LIMITS, type Refusal } from '../../sources/webhooks/index.ts';
-import { lowered, mustQueue, senderOf } from '../authority.ts';
+import { agentOf, lowered, mustQueue, senderOf } from '../authority.ts';
 import { answers, createRoute, OF_BODIES, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf, type Guards } from '../guards.ts';
 import { beginning, ProblemError, type ProblemCode } from '../problems.ts';

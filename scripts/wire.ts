@@ -106,6 +106,7 @@ const TYPES: Readonly<Record<string, readonly Row[]>> = {
 
 /** Types of other files that replace the types of these schemas. */
 const ELSEWHERE: readonly (readonly [file: string, name: string, what: z.ZodType | readonly string[]])[] = [
+  ['../../core/cause.ts', 'EndCause', notifications.endCause],
   ['../../core/json.ts', 'Json', base.json],
   ['../../core/notification.ts', 'Action', ACTIONS],
   ['../../core/notification.ts', 'Level', LEVELS],

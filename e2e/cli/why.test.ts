@@ -146,12 +146,12 @@ describe('the verdict of why', () => {
 
     await ear.queue(LOG, { id: 'c1', kind: 'ci.failed', message: 'x' });
     expect(await first(shell, 'c1')).toBe(
-      `Filtered: conversation.notifications.kinds "ci.failed" = false, set in ${shell.folder}/earpiece.toml:3. The notification will be filtered at the next message.\n` +
+      `Filtered: conversation.notifications.kinds."ci.failed" = false, set in ${shell.folder}/earpiece.toml:3. The notification will be filtered at the next message.\n` +
         `  see the setting: earpiece config explain 'conversation.notifications.kinds."ci.failed"'`,
     );
     await (await main.offer({ at: 'turn_start' }))?.confirm();
     const filtered = await first(shell, 'c1');
-    expect(filtered).toContain(`Filtered: conversation.notifications.kinds "ci.failed" = false, set in ${shell.folder}`);
+    expect(filtered).toContain(`Filtered: conversation.notifications.kinds."ci.failed" = false, set in ${shell.folder}`);
     expect(filtered).toContain('queue the notification again: earpiece requeue c1');
 
     await ear.queue(LOG, { id: 's1', key: 'tests', supersede: true, message: 'x' });

@@ -47,7 +47,7 @@ verifies(
     await agent.send('Go on.');
     expect(told()).not.toContain('build-2-is-green');
     await page.goto(`${stage.url}/#/agents/shop/coder/main?why=build-2-is-green`);
-    await page.getByText('conversation.notifications.kinds "ci.finished" = false').first().waitFor();
+    await page.getByText('conversation.notifications.kinds."ci.finished" = false').first().waitFor();
 
     await page.goto(`${stage.url}/#/settings/advanced`);
     await kind.getByRole('switch').click();

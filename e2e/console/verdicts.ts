@@ -25,7 +25,7 @@ export const VERDICTS: Readonly<
   },
   filtered: {
     kind: 'filtered',
-    says: /^Filtered: conversation\.notifications\.kinds "lint\.warned" = false, set in .+earpiece\.toml:\d+\. The notification will be filtered at the next message\.$/u,
+    says: /^Filtered: conversation\.notifications\.kinds\."lint\.warned" = false, set in .+earpiece\.toml:\d+\. The notification will be filtered at the next message\.$/u,
     cures: ['Open the setting'],
   },
   budget: {

@@ -3,7 +3,8 @@
  * subscribers.
  */
 import { splitLog, type LogKey } from '../core/address.ts';
-import { filterOf, type FilterCause, type Mute } from '../core/filter.ts';
+import type { FilterCause } from '../core/cause.ts';
+import { filterOf, type Mute } from '../core/filter.ts';
 import { isOnlyCounted, type Item } from '../core/items.ts';
 import { lineAlone, NO_FACTS, notDueBecause, type Facts } from '../core/make-plan.ts';
 import { isScheduled } from '../core/moments.ts';

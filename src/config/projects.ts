@@ -3,7 +3,7 @@
  * process stores the place of its project's configuration for other processes.
  */
 import { dirname } from 'node:path';
-import type { FileScope } from '../core/filter.ts';
+import type { FileScope } from '../core/cause.ts';
 import type { Policy } from '../core/policy.ts';
 import { deciderOf } from './explain.ts';
 import { formatSource } from './layers.ts';

@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { filteredBecause, type Mute } from './filter.ts';
+import { sayCause, type FilterCause } from './cause.ts';
+import { filterOf, type Mute } from './filter.ts';
 import { makeNotification, type NotificationInput } from './notification.ts';
 import { DEFAULT_POLICY, type Policy } from './policy.ts';
 import { proves } from '../../e2e/verifies.ts';
 
-const because = (kind: string, names: Readonly<Record<string, boolean>>): string | undefined =>
-  filteredBecause(
+const because = (kind: string, names: Readonly<Record<string, boolean>>): string | undefined => {
+  const cause = filterOf(
     makeNotification(
       { kind, message: 'x', origin: { tool: 'agent' } },
       { id: 'n', now: 0, ttlMs: { info: null, warning: null, error: null, critical: null } },
     ),
     { ...DEFAULT_POLICY, tools: { agent: names } },
   );
+  return cause && sayCause(cause);
+};
 
 it('the filters of the tool `agent` also apply to the notifications of a sub-agent', () => {
   expect(because('tool.stopped', { stopped: false })).toBe('conversation.tools.agent.notifications.stopped = false');
@@ -30,8 +33,8 @@ const SILENT: readonly (readonly [string, Partial<Policy>, readonly Mute[]])[] =
 ];
 
 describe.each(SILENT)('%s', (_, policy, mutes) => {
-  const reason = (input: Omit<NotificationInput, 'message'>): string | undefined =>
-    filteredBecause(
+  const reason = (input: Omit<NotificationInput, 'message'>): FilterCause | undefined =>
+    filterOf(
       makeNotification(
         { kind: 'user.message', message: 'hold on', ...input },
         { id: 'n', now: 0, ttlMs: { info: null, warning: null, error: null, critical: null } },

@@ -1,3 +1,4 @@
+import type { FilterCause } from './cause.ts';
 import { formatKind, levelRank, type Level, type Notification } from './notification.ts';
 import type { Policy } from './policy.ts';
 
@@ -7,17 +8,6 @@ import type { Policy } from './policy.ts';
  * to interpret `until`.
  */
 export type Mute = { readonly pattern: string; readonly until: number | null; readonly by: string; readonly since?: number };
-
-/**
- * The setting or mute that filters a notification. `key` is the setting's name for `earpiece config explain`, and `says` is the
- * setting with its value. A cause that was read from the log has no `until`.
- */
-export type FilterCause =
-  | { readonly kind: 'mute'; readonly mute: Pick<Mute, 'pattern' | 'by'> & { readonly until?: number | null } }
-  | { readonly kind: 'setting'; readonly key: string; readonly says: string; readonly file?: string; readonly scope?: FileScope };
-
-/** The user's configuration file, which applies to all projects, or the project's file. */
-export type FileScope = 'user' | 'project';
 
 /**
  * True for a notification that must not be filtered or dropped. Such a notification has an `action`, or it is critical and has a
@@ -32,7 +22,7 @@ export function isKept({ action, kind, level, origin, subscriber }: Notification
 }
 
 /**
- * Returns the setting or mute that filters this notification. Undefined if none does. The plan and the gate use the same reason.
+ * Returns the setting or mute that filters this notification. Undefined if none does. The plan and the gate use the same cause.
  */
 export function filterOf(
   notification: Notification,
@@ -46,59 +36,32 @@ export function filterOf(
   if (!policy.enable) return off('conversation.notifications.enable');
 
   const mute = mutes.find((m) => (m.until === null || m.until > now) && matchesKind(m.pattern, dotted));
-  if (mute) return { kind: 'mute', mute };
+  if (mute) return { kind: 'mute', pattern: mute.pattern, by: mute.by, until: mute.until };
 
   const kinds = 'conversation.notifications.kinds';
   const flat = policy.flat[dotted];
-  if (flat === false) return off(`${kinds}."${dotted}"`, `${kinds} "${dotted}" = false`);
+  if (flat === false) return off(`${kinds}."${dotted}"`);
   if (flat === undefined) {
     const source = own(policy.kinds, kind.source);
     if (source?.enable === false) return off(`${kinds}.${kind.source}.enable`);
-    if (source && own(source.names, kind.name) === false)
-      return off(`${kinds}."${dotted}"`, `${kinds}.${kind.source}.${kind.name} = false`);
+    if (source && own(source.names, kind.name) === false) return off(`${kinds}."${dotted}"`);
   }
   // A sub-agent counts as a tool of the agent that started it.
   const tool = origin?.tool === undefined ? undefined : own(policy.tools, origin.tool);
   const name = formatKind(kind) === 'subagent.complete' ? 'stopped' : kind.name;
   if (tool && own(tool, name) === false) {
     const quoted = /^[\w-]+$/u.test(origin?.tool ?? '') ? origin?.tool : JSON.stringify(origin?.tool);
-    return off(
-      `conversation.tools.${quoted}.notifications.${name}`,
-      `conversation.tools.${origin?.tool}.notifications.${name} = false`,
-    );
+    return off(`conversation.tools.${quoted}.notifications.${name}`);
   }
-  if (levelRank(level) < levelRank(policy.minLevel))
-    return { kind: 'setting', key: 'min_level', says: `below min_level ${policy.minLevel}` };
+  if (levelRank(level) < levelRank(policy.minLevel)) return { kind: 'setting', key: 'min_level', value: policy.minLevel };
   return undefined;
 }
 
-const off = (key: string, says = `${key} = false`): FilterCause => ({ kind: 'setting', key, says });
+const off = (key: string): FilterCause => ({ kind: 'setting', key, value: false });
 
-/** Returns the cause of `filterOf` as text, for the `reason` of the log's record. */
-export function filteredBecause(
-  notification: Notification,
-  policy: Policy,
-  mutes: readonly Mute[] = [],
-  now = 0,
-): string | undefined {
-  const cause = filterOf(notification, policy, mutes, now);
-  return cause?.kind === 'mute' ? `${cause.mute.pattern} is muted by ${cause.mute.by}` : cause?.says;
-}
-
-/** Parses the text of `filteredBecause`. */
-export function filterIn(reason: string): FilterCause {
-  const muted = /^(\S+) is muted by (.+)$/su.exec(reason);
-  if (muted) return { kind: 'mute', mute: { pattern: muted[1] ?? '', by: muted[2] ?? '' } };
-  if (reason.startsWith('below min_level ')) return { kind: 'setting', key: 'min_level', says: reason };
-  const flat = /^conversation\.notifications\.kinds "(.+)" = false$/u.exec(reason);
-  const nested = /^conversation\.notifications\.kinds\.([\w-]+)\.(.+) = false$/u.exec(reason);
-  const dotted = flat?.[1] ?? (nested === null || nested[2] === 'enable' ? undefined : `${nested[1]}.${nested[2]}`);
-  if (dotted !== undefined) return off(`conversation.notifications.kinds."${dotted}"`, reason);
-  const tool = /^conversation\.tools\.(.+)\.notifications\.(\S+) = false$/u.exec(reason);
-  if (tool && !/^[\w-]+$/u.test(tool[1] ?? ''))
-    return off(`conversation.tools.${JSON.stringify(tool[1])}.notifications.${tool[2]}`, reason);
-  return { kind: 'setting', key: reason.replace(/ = false$/u, ''), says: reason };
-}
+/** Returns the cause as a record contains it: without the end of a mute, which a person may change. */
+export const recordedFilter = (cause: FilterCause): FilterCause =>
+  cause.kind === 'mute' ? { kind: 'mute', pattern: cause.pattern, by: cause.by } : cause;
 
 /** Whether a pattern (`*`, `source`, `source.*` or `source.name`) matches a kind. */
 export function matchesKind(pattern: string, dotted: string): boolean {

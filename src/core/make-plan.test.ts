@@ -45,6 +45,30 @@ describe('the plan for any open items', () => {
     );
   });
 
+  it('names in the cause of each decision the limit, the turns, the newer state or the known fact', () => {
+    fc.assert(
+      fc.property(openItems(), points, policies, facts, (open, point, policy, known) => {
+        const byId = new Map(open.map((item) => [item.id, item]));
+        for (const decision of plan(open, point, policy, known, NOW).decisions) {
+          if (decision.kind === 'take') continue;
+          const { cause } = decision;
+          const item = byId.get(decision.id) as Item;
+          const { deliver, about, key } = item.notification;
+          if (cause.kind === 'max_items') expect(cause.limit).toBe(policy.maxItems);
+          if (cause.kind === 'max_tokens') expect(cause.limit).toBe(policy.maxTokens);
+          if (cause.kind === 'turns')
+            expect([deliver, known.turnsSince[item.id] ?? 0]).toEqual([{ afterTurns: cause.of }, cause.begun]);
+          if (cause.kind === 'moment') expect(cause.moment).toBe(deliver ?? 'next');
+          if (cause.kind === 'known') expect([cause.about, cause.since]).toEqual([about, known.known[about ?? '']]);
+          if (cause.kind === 'superseded') {
+            expect(byId.get(cause.by)?.seq).toBeGreaterThan(item.seq);
+            expect([cause.key, byId.get(cause.by)?.notification.key]).toEqual([key, key]);
+          }
+        }
+      }),
+    );
+  });
+
   it('orders items from critical to info, and within a level from the oldest', () => {
     proves('plan:order');
     fc.assert(

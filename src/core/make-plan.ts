@@ -5,11 +5,12 @@
  * its reason. Errors, critical notifications, notifications with an `action` and repeated lines are never summarized. If the
  * carrier has no room, these notifications stay open.
  */
+import { because, type EndCause, type LimitCause, type WaitCause } from './cause.ts';
 import { isDue, isExpired, saidAt, waitedMs, type Sighted } from './clocks.ts';
 import { defined } from './defined.ts';
 import { coalesce, listed, messagesOf, newestLast, sentOf } from './grouping.ts';
 import type { Item } from './items.ts';
-import { filteredBecause, type Mute } from './filter.ts';
+import { filterOf, recordedFilter, type Mute } from './filter.ts';
 import {
   formatKind,
   isInterrupt,
@@ -23,7 +24,6 @@ import { usedTellAgent, kindRead, tellerOf } from './teller.ts';
 import { AFTER_A_TOOL, hasOneOf, isDueAt, isScheduled } from './moments.ts';
 import { isRepeated, lineName, type Decision, type Grouped, type Line, type Plan, type Rest, type Said } from './plan.ts';
 import type { Policy } from './policy.ts';
-import { named } from './verdict/quoted.ts';
 import type { ContactPoint } from './records.ts';
 import { estimateTokens } from './tokens.ts';
 import { LISTED_EVENTS, listsNothing } from './unlisted.ts';
@@ -84,24 +84,24 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
     item: Item,
     step: 'filter' | 'relevance' | 'supersede',
     outcome: 'filtered' | 'expired' | 'known' | 'superseded',
-    reason: string,
+    cause: EndCause,
   ): false => {
-    decisions.push({ kind: 'close', id: item.id, step, outcome, reason });
+    decisions.push({ kind: 'close', id: item.id, step, outcome, ...because(cause) });
     return false;
   };
 
   const passing = open.filter((item) => {
-    const filtered = filteredBecause(item.notification, policy, facts.mutes, now);
-    if (filtered !== undefined) return close(item, 'filter', 'filtered', filtered);
+    const filtered = filterOf(item.notification, policy, facts.mutes, now);
+    if (filtered !== undefined) return close(item, 'filter', 'filtered', recordedFilter(filtered));
     const { expiresAt, about } = item.notification;
     if (typeof expiresAt === 'number' && isExpired(item, now, facts.sighted?.[item.id])) {
-      const expired = `expired ${timeText(expiresAt)}`;
-      if (!facts.clockAlone) return close(item, 'relevance', 'expired', expired);
-      decisions.push({ kind: 'keep', id: item.id, step: 'relevance', reason: `${expired}, by the clock of this process only` });
+      if (!facts.clockAlone) return close(item, 'relevance', 'expired', { kind: 'expired', at: expiresAt });
+      decisions.push({ kind: 'keep', id: item.id, step: 'relevance', ...because({ kind: 'wrong_clock', expiresAt }) });
       return false;
     }
-    if (about !== undefined && Object.hasOwn(facts.known, about) && (facts.known[about] ?? 0) >= item.lastAt)
-      return close(item, 'relevance', 'known', `the agent has known ${about} since ${timeText(facts.known[about] ?? 0)}`);
+    const since = about !== undefined && Object.hasOwn(facts.known, about) ? facts.known[about] : undefined;
+    if (about !== undefined && since !== undefined && since >= item.lastAt)
+      return close(item, 'relevance', 'known', { kind: 'known', about, since });
     return true;
   });
 
@@ -121,12 +121,13 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
     const told = facts.overtaken?.[item.id];
     const newer = last !== undefined && last.seq > item.seq ? last.id : told;
     if (newer !== undefined && !atOnce && told === undefined) newerOf.set(item.id, newer);
-    return newer === undefined || close(item, 'supersede', 'superseded', newerText(newer, item));
+    if (newer === undefined) return true;
+    return close(item, 'supersede', 'superseded', { kind: 'superseded', by: newer, key: item.notification.key ?? '' });
   });
 
   const due = current.filter((item) => {
     const waits = notDueBecause(item, point, policy, facts, now);
-    if (waits !== undefined) decisions.push({ kind: 'keep', id: item.id, step: 'moment', reason: waits });
+    if (waits !== undefined) decisions.push({ kind: 'keep', id: item.id, step: 'moment', ...because(waits) });
     return waits === undefined;
   });
 
@@ -145,38 +146,26 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
   return { ...budget(lines.toSorted(byUrgency), { policy, decisions, ...said }), newer: newerOf };
 }
 
-/** Returns the reason why the item waits for a later carrier. Undefined if the item is due. */
-export function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: Facts, now: number): string | undefined {
+/** Returns the cause why the item waits for a later carrier. Undefined if the item is due. */
+export function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: Facts, now: number): WaitCause | undefined {
   const { deliver = 'next', level } = item.notification;
   const { sighted } = facts;
   if (level === 'critical' || isInterrupt(item.notification)) return undefined;
   if (typeof deliver === 'object') {
-    if ('at' in deliver) return isDue(deliver.at, item, { now, sighted }) ? undefined : `waits until ${timeText(deliver.at)}`;
+    if ('at' in deliver) return isDue(deliver.at, item, { now, sighted }) ? undefined : { kind: 'time', until: deliver.at };
     if (facts.onDemand) return undefined;
     if ('afterTool' in deliver) {
       if (AFTER_A_TOOL.includes(point) && facts.tools?.includes(deliver.afterTool)) return undefined;
       if (!hasOneOf(facts.points, AFTER_A_TOOL) || waitedMs(item, { now, sighted }) >= policy.maxDeferMs) return undefined;
-      return `waits for the tool ${named(deliver.afterTool)}`;
+      return { kind: 'tool', tool: deliver.afterTool };
     }
-    const since = facts.turnsSince[item.id] ?? 0;
-    if (since >= deliver.afterTurns || !hasOneOf(facts.points, ['turn_start'])) return undefined;
-    return `waits for ${deliver.afterTurns} ${deliver.afterTurns === 1 ? 'turn' : 'turns'} (begun so far: ${since})`;
+    const begun = facts.turnsSince[item.id] ?? 0;
+    if (begun >= deliver.afterTurns || !hasOneOf(facts.points, ['turn_start'])) return undefined;
+    return { kind: 'turns', of: deliver.afterTurns, begun };
   }
   if (facts.onDemand || isDueAt(deliver, point, facts.points)) return undefined;
   if (waitedMs(item, { now, sighted }) >= policy.maxDeferMs) return undefined;
-  return `waits for ${deliver}`;
-}
-
-/** Returns the reason for the end of an older state. */
-export const newerText = (newer: NotificationId, { notification }: Item): string =>
-  `${newer} is newer with key ${notification.key}`;
-
-/**
- * Formats a time. A log may contain times that no `Date` can express. An item with such a time must not block the other items.
- */
-function timeText(at: number): string {
-  const date = new Date(at);
-  return Number.isNaN(date.getTime()) ? `${at} ms` : date.toISOString();
+  return { kind: 'moment', moment: deliver };
 }
 
 /**
@@ -271,11 +260,11 @@ function budget(
   const left: Line[] = [...unlisted];
   const closing: NotificationId[] = [];
   const summarize = (id: NotificationId, { subscriber }: Line): void => {
-    const reason =
+    const cause: LimitCause =
       subscriber?.template === undefined
-        ? `one line shows at most ${MESSAGES_BELOW_ERROR} different messages`
-        : `a template gets at most ${LISTED_EVENTS} events of one line`;
-    decisions.push({ kind: 'summarize', id, step: 'coalesce', reason });
+        ? { kind: 'line_messages', limit: MESSAGES_BELOW_ERROR }
+        : { kind: 'line_events', limit: LISTED_EVENTS };
+    decisions.push({ kind: 'summarize', id, step: 'coalesce', ...because(cause) });
   };
   for (const line of unlisted) for (const id of line.ids) summarize(id, line);
   const closeCounted = (line: Line): void => {
@@ -297,14 +286,17 @@ function budget(
       closeCounted(line);
       continue;
     }
-    const reason =
-      taken.length >= policy.maxItems ? `beyond max_items ${policy.maxItems}` : `beyond max_tokens ${policy.maxTokens}`;
+    const full = because<LimitCause>(
+      taken.length >= policy.maxItems
+        ? { kind: 'max_items', limit: policy.maxItems }
+        : { kind: 'max_tokens', limit: policy.maxTokens },
+    );
     if (levelRank(line.level) >= levelRank('error') || isRepeated(line) || line.action !== undefined)
       for (const id of [...line.ids, ...(counted.get(line) ?? []).map((item) => item.id)])
-        decisions.push({ kind: 'keep', id, step: 'budget', reason: `${reason}: waits for the next message` });
+        decisions.push({ kind: 'keep', id, step: 'budget', ...full });
     else {
       left.push(line);
-      for (const id of line.ids) decisions.push({ kind: 'summarize', id, step: 'budget', reason });
+      for (const id of line.ids) decisions.push({ kind: 'summarize', id, step: 'budget', ...full });
       closeCounted(line);
     }
   }

@@ -1,3 +1,4 @@
+import type { EndCause, LimitCause, WaitCause } from './cause.ts';
 import type { Json } from './json.ts';
 import type { Kind, Level, NotificationId, Subscribed } from './notification.ts';
 import type { Outcome } from './records.ts';
@@ -6,18 +7,17 @@ import type { Outcome } from './records.ts';
 export const PLAN_STEPS = ['filter', 'relevance', 'supersede', 'moment', 'coalesce', 'order', 'budget'] as const;
 export type PlanStep = (typeof PLAN_STEPS)[number];
 
-/** The plan's decision for one open item, with the reason that `why` shows. */
-export type Decision =
-  | { readonly kind: 'take'; readonly id: NotificationId; readonly step: PlanStep; readonly reason: string }
-  | { readonly kind: 'keep'; readonly id: NotificationId; readonly step: PlanStep; readonly reason: string }
-  | { readonly kind: 'summarize'; readonly id: NotificationId; readonly step: 'coalesce' | 'budget'; readonly reason: string }
-  | {
-      readonly kind: 'close';
-      readonly id: NotificationId;
-      readonly step: PlanStep;
-      readonly outcome: Outcome;
-      readonly reason: string;
-    };
+/**
+ * The plan's decision for one open item. `cause` is for programs. `reason` is the text of the cause for people, and its wording may
+ * change with each release.
+ */
+export type Decision = { readonly id: NotificationId; readonly reason: string } & (
+  | { readonly kind: 'take'; readonly step: PlanStep }
+  | { readonly kind: 'keep'; readonly step: 'relevance' | 'moment'; readonly cause: WaitCause }
+  | { readonly kind: 'keep'; readonly step: 'budget'; readonly cause: LimitCause }
+  | { readonly kind: 'summarize'; readonly step: 'coalesce' | 'budget'; readonly cause: LimitCause }
+  | { readonly kind: 'close'; readonly step: PlanStep; readonly outcome: Outcome; readonly cause: EndCause }
+);
 
 /** One line of the view: one notification, or several that were coalesced. Times are epoch ms. */
 export type Line = {

@@ -1,4 +1,5 @@
 import type { ConversationId, LogKey } from './address.ts';
+import type { Explained } from './cause.ts';
 import { defined } from './defined.ts';
 import type { Json } from './json.ts';
 import type { Notification, NotificationId } from './notification.ts';
@@ -153,23 +154,23 @@ export const isByAgent = ({ by, conversation }: Pick<ReadRecord, 'by' | 'convers
  * Lowers the gate of these notifications, because a person resumed the agent, or because the notifications were withdrawn or have
  * expired. The model may not have read these notifications.
  */
-export type GateLiftedRecord = Base & {
-  readonly type: 'gate_lifted';
-  readonly ids: readonly NotificationId[];
-  readonly by: string;
-  readonly reason: string;
-};
-export type ClosedRecord = Base & {
-  readonly type: 'notification_closed';
-  readonly ids: readonly NotificationId[];
-  /** The counts of `ids` at the time of the plan. If an item counts more at the append, the append fails. */
-  readonly counts?: readonly number[];
-  /** True if the record also closes the summarized, unread notifications among `ids`. Missing in records from before 0.1.0. */
-  readonly summarized?: true;
-  readonly outcome: Outcome;
-  readonly by: string;
-  readonly reason: string;
-};
+export type GateLiftedRecord = Base &
+  Explained & {
+    readonly type: 'gate_lifted';
+    readonly ids: readonly NotificationId[];
+    readonly by: string;
+  };
+export type ClosedRecord = Base &
+  Explained & {
+    readonly type: 'notification_closed';
+    readonly ids: readonly NotificationId[];
+    /** The counts of `ids` at the time of the plan. If an item counts more at the append, the append fails. */
+    readonly counts?: readonly number[];
+    /** True if the record also closes the summarized, unread notifications among `ids`. Missing in records from before 0.1.0. */
+    readonly summarized?: true;
+    readonly outcome: Outcome;
+    readonly by: string;
+  };
 /** Records that the gate, and not the tool, answered a tool call. */
 export type GateRefusedRecord = Base & {
   readonly type: 'gate_refused';

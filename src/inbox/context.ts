@@ -3,7 +3,7 @@
  * the class `Inbox`, which combines the parts.
  */
 import type { Address, ConversationId, LogKey } from '../core/address.ts';
-import type { FileScope } from '../core/filter.ts';
+import type { FileScope } from '../core/cause.ts';
 import type { NotificationId, NotificationInput, Subscribed } from '../core/notification.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Ids, LineRenderer, Presence, Store, Swap } from '../core/ports.ts';

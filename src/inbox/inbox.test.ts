@@ -840,6 +840,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect((await inbox.why('n1'))?.items[0]?.now[0]?.decision).toMatchObject({
       kind: 'keep',
       step: 'moment',
+      cause: { kind: 'moment', moment: 'turn_start' },
       reason: 'waits for turn_start',
     });
     const chat = talk('main', { points: ['tool_result'] });

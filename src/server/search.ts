@@ -3,6 +3,7 @@
  * how far back the search went, and the next request continues there.
  */
 import type { LogKey } from '../core/address.ts';
+import { reasonIn } from '../core/cause.ts';
 import type { Hit, SearchPage } from '../wire/api.ts';
 import { formatKind } from '../core/notification.ts';
 import { isType, notificationOf, type Stored } from '../core/records.ts';
@@ -123,7 +124,7 @@ function saidIn({ body }: Stored): SaidHere | undefined {
     const { id, message, instruction, data, origin } = notification;
     return { name: kind, id, text: lines(message, instruction, data), also: lines(kind, origin?.person, origin?.agent) };
   }
-  if (isType(body, 'notification_closed')) return { name: body.outcome, id: body.ids[0] ?? null, text: body.reason };
+  if (isType(body, 'notification_closed')) return { name: body.outcome, id: body.ids[0] ?? null, text: reasonIn(body) };
   const { question } = body as { readonly question?: unknown };
   if (body.type === 'inquiry_request' && typeof question === 'string') return { name: null, id: null, text: question };
   return undefined;

@@ -1,5 +1,7 @@
 /** Converts the history of one notification and its deliveries to the types of the API. */
 import type { Sent, Story, StoryItem } from '../wire/api.ts';
+import { causeIn, reasonIn } from '../core/cause.ts';
+import { defined } from '../core/defined.ts';
 import type { Item } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
 import { isType, type SentView, type Stored } from '../core/records.ts';
@@ -48,7 +50,8 @@ export async function storyOf(inbox: Inbox, why: Why, sees: Sight): Promise<Stor
 
 function endedBy(records: readonly Stored[]): StoryItem['ended'] {
   for (const { at, body } of records)
-    if (isType(body, 'notification_closed')) return { outcome: body.outcome, by: body.by, reason: body.reason, at };
+    if (isType(body, 'notification_closed'))
+      return { outcome: body.outcome, by: body.by, ...defined({ cause: causeIn(body) }), reason: reasonIn(body), at };
   return null;
 }
 

@@ -2,9 +2,8 @@
  * The history of one notification: each receipt with its time, the rule, the plan, the carrier, and the exact text that was sent.
  */
 import { useEffect, useRef, useState, type ReactElement } from 'react';
-import { byWhom, curesOf, sayReason } from '../../../src/wire/client/index.ts';
+import { byWhom, curesOf, isPlanStep, sayReason } from '../../../src/wire/client/index.ts';
 import type { NotificationId } from '../../../src/core/notification.ts';
-import type { Decision } from '../../../src/core/plan.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Problem, Skeleton } from '../parts/empty.tsx';
 import { Icon, LevelShape } from '../parts/icons.tsx';
@@ -156,16 +155,16 @@ function Story({
           ? []
           : [
               <p className="plan words" key={conversation}>
-                {`The next carrier of #${conversation} ${NEXT_CARRIER[decision.kind]}. ${decision.step}: ${visible(localTimes(reasonOf(decision)))}`}
+                {`The next carrier of #${conversation} ${NEXT_CARRIER[decision.kind]}. ${decision.step}: ${visible(localTimes(decision.reason))}`}
               </p>,
             ],
       )}
       {ended !== null && (
         <p className="plan words">
           {visible(
-            /^(?:filter|supersede|relevance)$/u.test(ended.by)
-              ? `${ended.outcome}: ${sayReason(ended.outcome, ended.reason)}`
-              : `${ended.outcome} by ${byWhom(ended.by)}: ${sayReason(ended.outcome, ended.reason)}`,
+            isPlanStep(ended.by)
+              ? `${ended.outcome}: ${sayReason(ended)}`
+              : `${ended.outcome} by ${byWhom(ended.by)}: ${sayReason(ended)}`,
           )}
         </p>
       )}
@@ -213,9 +212,6 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Re
 
 /** Returns the sent text. For an answer of get_notifications, the log has only the text of each item. */
 const textOf = ({ text, item }: StoryItem['sent'][number]): string => (text === '' ? item : text);
-
-const reasonOf = (decision: Decision): string =>
-  decision.kind === 'close' ? sayReason(decision.outcome, decision.reason) : decision.reason;
 
 /** Replaces the id in `in the result of call_7` by the tool's name. */
 function named(detail: string, calls: ReadonlyMap<string, string>): string {

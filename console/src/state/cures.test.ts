@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { settingCommand } from './cures.ts';
 
 test('the command for a budget raises it, and the command for a filter removes the filter from its file', () => {
-  const budget = { kind: 'budget', how: 'waits', reason: 'beyond max_items 5: waits for the next message' } as const;
+  const budget = { kind: 'budget', how: 'waits', cause: { kind: 'max_items', limit: 5 } } as const;
   expect(settingCommand('budget.max_items', budget)).toBe('earpiece config set budget.max_items 10 --project');
-  expect(settingCommand('budget.max_items', { ...budget, reason: 'beyond max_items 800' })).toBe(
+  expect(settingCommand('budget.max_items', { ...budget, cause: { kind: 'max_items', limit: 800 } })).toBe(
     'earpiece config set budget.max_items 1000 --project',
   );
   const filtered = { kind: 'filtered', key: 'min_level', setting: 'x', file: null, over: true, holds: true } as const;

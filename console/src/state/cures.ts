@@ -9,9 +9,9 @@ import { word } from './text.ts';
 export function settingCommand(key: string, verdict: Verdict): string | undefined {
   // A budget without a value in a file has its default, so there is nothing to unset.
   if (verdict.kind === 'budget') {
-    const now = Number(/ (\d+)/u.exec(verdict.reason)?.[1] ?? 10);
-    const most = key.endsWith('max_items') ? MOST_ITEMS : Number.MAX_SAFE_INTEGER;
-    return `earpiece config set ${word(key)} ${Math.min(now * 2, most)} --project`;
+    const { kind, limit } = verdict.cause;
+    const most = kind === 'max_items' ? MOST_ITEMS : Number.MAX_SAFE_INTEGER;
+    return `earpiece config set ${word(key)} ${Math.min(limit * 2, most)} --project`;
   }
   const { file, scope } = verdict.kind === 'filtered' ? verdict : { file: null };
   if (file !== null && scope === undefined) return undefined;

@@ -1,6 +1,7 @@
 /** Makes the timeline that a person reads from records and notifications. Pure: the same input gives the same timeline. */
 import type { Json } from '../../../src/core/json.ts';
 import type { KnownDraft, RecordedNotification, SentView, Stored } from '../../../src/core/records.ts';
+import { reasonIn } from '../../../src/wire/client/index.ts';
 import type { Doing, Level } from '../types.ts';
 import { as, type Note, type Notes } from './notes.ts';
 
@@ -173,12 +174,12 @@ export function timelineOf(records: readonly Stored[], notes: Notes, { everythin
     if (closed !== undefined) {
       const known = closed.ids.flatMap((id) => notes.get(id) ?? []);
       // The withdrawal of a delivered notification is shown only among all records.
-      const { outcome, reason, by, ids } = closed;
+      const { outcome, by, ids } = closed;
       if (
         known.every((note) => note.receipt !== 'delivered' && note.receipt !== 'read' && note.receipt !== 'observed') ||
         everything
       )
-        entries.push({ ...place, kind: 'ended', ids, notes: known, outcome, reason, by });
+        entries.push({ ...place, kind: 'ended', ids, notes: known, outcome, reason: reasonIn(closed), by });
       continue;
     }
     const refused = as(body, 'gate_refused');

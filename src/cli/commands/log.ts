@@ -1,3 +1,4 @@
+import { reasonIn } from '../../core/cause.ts';
 import { formatKind } from '../../core/notification.ts';
 import { inPrintedForm, isType, notificationOf, type Draft, type Stored } from '../../core/records.ts';
 import { byWhom } from '../../core/verdict/words.ts';
@@ -145,7 +146,7 @@ class LogView {
     }
     if (isType(body, 'carrier_confirmed')) return [this.#taken(body.carrier), body.late ? 'late' : ''];
     if (isType(body, 'carrier_released')) return [this.#taken(body.carrier), body.reason];
-    if (isType(body, 'notification_closed')) return [body.ids, '', body.reason];
+    if (isType(body, 'notification_closed')) return [body.ids, '', reasonIn(body)];
     if (isType(body, 'notification_read')) return [body.ids, `by ${nameOf(byWhom(body.by))}`];
     if (isType(body, 'notification_observed')) return [body.ids, body.evidence];
     if (isType(body, 'gate_refused')) {
@@ -157,7 +158,7 @@ class LogView {
           : `call of ${nameOf(body.on)}${times}`,
       ];
     }
-    if (isType(body, 'gate_lifted')) return [body.ids, `by ${nameOf(byWhom(body.by))}`, body.reason];
+    if (isType(body, 'gate_lifted')) return [body.ids, `by ${nameOf(byWhom(body.by))}`, reasonIn(body)];
     if (isType(body, 'conversation_forked')) return [body.ids, `of ${nameOf(body.from)}`];
     if (isType(body, 'fan_out')) {
       const more = body.upTo === undefined ? '' : ' and further agents';

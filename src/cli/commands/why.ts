@@ -3,7 +3,6 @@ import { formatKind, type Notification } from '../../core/notification.ts';
 import type { Decision } from '../../core/plan.ts';
 import { curesOf, type Cure } from '../../core/verdict/cures.ts';
 import type { Verdict } from '../../core/verdict/kinds.ts';
-import { sayReason } from '../../core/verdict/reason.ts';
 import { cureCommand, sayVerdict, type TimeWords } from '../../core/verdict/words.ts';
 import { formatDuration } from '../../config/index.ts';
 import type { Why } from '../../inbox/index.ts';
@@ -145,7 +144,7 @@ function expiry(ms: number): string {
 }
 
 function saying(decision: Exclude<Decision, { kind: 'take' }>): string {
-  const why = sentence(decision.kind === 'close' ? sayReason(decision.outcome, decision.reason) : decision.reason, 300);
+  const why = sentence(decision.reason, 300);
   switch (decision.kind) {
     case 'keep':
       return `keeps waiting (${decision.step}: ${why})`;

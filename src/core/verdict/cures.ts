@@ -21,7 +21,10 @@ export function curesOf(verdict: Verdict, { log, id }: { readonly log: string; r
         ...(verdict.over ? [{ kind: 'requeue', log, id } as const] : []),
       ];
     case 'filtered':
-      return [{ kind: 'setting', key: verdict.key }, ...(verdict.over ? [{ kind: 'requeue', log, id } as const] : [])];
+      return [
+        ...(verdict.key === null ? [] : [{ kind: 'setting', key: verdict.key } as const]),
+        ...(verdict.over ? [{ kind: 'requeue', log, id } as const] : []),
+      ];
     case 'paused':
       return [
         { kind: 'resume', log },
@@ -40,7 +43,9 @@ export function curesOf(verdict: Verdict, { log, id }: { readonly log: string; r
         { kind: 'withdraw', log, id: verdict.id },
       ];
     case 'budget':
-      return [{ kind: 'setting', key: /max_tokens/u.test(verdict.reason) ? 'budget.max_tokens' : 'budget.max_items' }];
+      return verdict.cause.kind === 'max_items' || verdict.cause.kind === 'max_tokens'
+        ? [{ kind: 'setting', key: `budget.${verdict.cause.kind}` }]
+        : [];
     case 'superseded':
       return verdict.by === null ? [] : [{ kind: 'show', log, id: verdict.by }];
     case 'folded':

@@ -1,5 +1,5 @@
 /** The facts from which `verdictOf` decides. The inbox gathers these facts. */
-import type { FilterCause } from '../filter.ts';
+import type { EndCause, FilterCause } from '../cause.ts';
 import type { Item } from '../items.ts';
 import type { Decision } from '../plan.ts';
 import type { ContactPoint } from '../records.ts';
@@ -60,7 +60,7 @@ export type VerdictFacts = {
   readonly readBy: string | null;
   readonly markedRead?: boolean;
   /** The record that closed the item with an outcome, or left it out after its delivery. */
-  readonly closed: { readonly at: number; readonly by: string; readonly reason: string; readonly cause?: FilterCause } | null;
+  readonly closed: { readonly at: number; readonly by: string; readonly reason: string; readonly cause?: EndCause } | null;
   /**
    * The live process whose wrong clock treats the item as expired: this process (`own`), or a process that delivers to the
    * conversation.

@@ -1,5 +1,5 @@
 /** The kinds of verdict that answer `why`, each with the facts that explain it. */
-import type { FileScope } from '../filter.ts';
+import type { FileScope, LimitCause, WaitCause } from '../cause.ts';
 import type { Action, Deliver, NotificationId } from '../notification.ts';
 import type { Absence, Rides, RodeOn } from './facts.ts';
 
@@ -48,8 +48,9 @@ export type Verdict =
     }
   | {
       readonly kind: 'filtered';
-      readonly key: string;
-      /** The setting with its value: `conversation.notifications.kinds.ci.enable = false`, or `below min_level error`. */
+      /** The setting's name. Null if the closing record is from before 0.1.0, and has only words. */
+      readonly key: string | null;
+      /** The setting with its value, in words: `conversation.notifications.kinds.ci.enable = false`, or `below min_level error`. */
       readonly setting: string;
       /** The file and the line, the environment variable or the flag that sets the value. */
       readonly file: string | null;
@@ -60,7 +61,7 @@ export type Verdict =
       readonly holds: boolean;
     }
   /** The next message has no room: the notification waits for a later message, or a summary counts it. */
-  | { readonly kind: 'budget'; readonly how: 'waits' | 'will_summarize'; readonly reason: string }
+  | { readonly kind: 'budget'; readonly how: 'waits' | 'will_summarize'; readonly cause: LimitCause }
   | {
       readonly kind: 'summarized';
       readonly at: number;
@@ -87,7 +88,7 @@ export type Verdict =
    * The notification waits for its moment. `rides`: the contact points that would take the notification. Missing if no contact
    * point would take the notification yet.
    */
-  | { readonly kind: 'moment'; readonly deliver: Deliver; readonly reason: string; readonly rides?: Rides }
+  | { readonly kind: 'moment'; readonly deliver: Deliver; readonly cause: WaitCause; readonly rides?: Rides }
   | {
       readonly kind: 'due';
       readonly address: string;
@@ -116,6 +117,7 @@ export type Verdict =
       readonly readBy: string | null;
       readonly offers: number;
     }
+  /** `by`: the newer notification. Null if the closing record does not name it. */
   | { readonly kind: 'superseded'; readonly by: NotificationId | null; readonly reason: string; readonly over: boolean }
   /**
    * `offByMs`: how far ahead the wrong clock is. `forProject`: the notification was for conversations that begin later in the

@@ -1,31 +1,24 @@
-/** Shows the reasons that the log and the plan keep, inside the sentences of Earpiece. */
-import { filterIn } from '../filter.ts';
-import { named, quoted } from './quoted.ts';
+/** Describes why records ended a notification or lowered a gate, inside the sentences of Earpiece. */
+import { causeIn, sayCause, type Explained } from '../cause.ts';
+import { PLAN_STEPS } from '../plan.ts';
+import type { GateLiftedRecord } from '../records.ts';
+import { quoted } from './quoted.ts';
 
-/**
- * Returns why a notification has ended, or would end. Quotes every text that others chose: the whole reason of a withdrawal,
- * and the names in the reasons of Earpiece.
- */
-export function sayReason(outcome: string, reason: string): string {
-  switch (outcome) {
-    case 'withdrawn':
-    case 'left_out':
-      return quoted(reason);
-    case 'superseded':
-      return around(/^(\S+)( is newer with key )(.*)$/su, reason);
-    case 'known':
-      return around(/^(the agent has known )(.*)( since \S+(?: ms)?)$/su, reason, [1]);
-    case 'filtered': {
-      const cause = filterIn(reason);
-      return cause.kind === 'mute' ? `${cause.mute.pattern} is muted by ${named(cause.mute.by)}` : reason;
-    }
-    default:
-      return reason;
-  }
-}
+/** Whether the plan closed a notification, and not a person or a program. */
+export const isPlanStep = (by: string): boolean => PLAN_STEPS.some((step) => step === by);
 
-/** Returns the reason with quoted names. `names`: the places of the names among the parts of the pattern. */
-function around(pattern: RegExp, reason: string, names: readonly number[] = [0, 2]): string {
-  const parts = pattern.exec(reason)?.slice(1);
-  return parts === undefined ? reason : parts.map((part, place) => (names.includes(place) ? named(part) : part)).join('');
+/** The end of a notification, as a closing record tells it. */
+type Ended = Explained & { readonly outcome: string; readonly by: string };
+
+/** Describes why a record closed a notification. Quotes words that others chose, and words of the plan without a cause. */
+export const sayReason = ({ outcome, by, ...explained }: Ended): string =>
+  said(explained, outcome === 'withdrawn' || isPlanStep(by));
+
+/** Describes why a record lowered a gate. `expiry`: the process that ends expired interrupts. */
+export const sayLift = ({ by, ...explained }: GateLiftedRecord, expiry: string): string => said(explained, by !== expiry);
+
+function said(explained: Explained, foreign: boolean): string {
+  const cause = causeIn(explained);
+  if (cause !== undefined) return sayCause(cause);
+  return foreign ? quoted(explained.reason) : explained.reason;
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
-import { filterIn, filterOf, filteredBecause, type Mute } from '../filter.ts';
+import { because, type EndCause, type FilterCause } from '../cause.ts';
 import type { Item } from '../items.ts';
 import { makeNotification, type NotificationInput, type NotificationId } from '../notification.ts';
-import { DEFAULT_POLICY, type Policy } from '../policy.ts';
 import type { Decision } from '../plan.ts';
 import { cureCommand, sayVerdict } from './words.ts';
 import { curesOf } from './cures.ts';
@@ -54,11 +53,13 @@ const there = (more: Partial<KnownConversation> = {}): KnownConversation => ({
   ...more,
 });
 
-const decides = (decision: Omit<Decision, 'id'>): VerdictFacts['decisions'] => [
+const decides = (decision: object): VerdictFacts['decisions'] => [
   { conversation: 'main', decision: { id: 'n1', ...decision } as Decision },
 ];
-const TAKE = decides({ kind: 'take', step: 'budget', reason: 'due and within the budget' } as never);
-const mute: Mute = { pattern: 'ci.*', until: NOW + MIN, by: 'mira' };
+const TAKE = decides({ kind: 'take', step: 'budget', reason: 'due and within the budget' });
+const mute = { kind: 'mute', pattern: 'ci.*', until: NOW + MIN, by: 'mira' } as const satisfies FilterCause;
+/** The record of a closing by the plan. */
+const ended = (by: string, cause: EndCause): VerdictFacts['closed'] => ({ at: NOW, by, ...because(cause) });
 const pause = item(
   { id: 'p1' as NotificationId, gate: true, state: 'closed', outcome: 'delivered', at: NOW - 2 * MIN },
   { id: 'p1', kind: 'user.pause', action: 'pause', origin: { person: 'mira' } },
@@ -113,6 +114,8 @@ test('a notification that a person marked as read is not shown as read by the ag
   const read = told({ item: closed('delivered', { read: true }), readBy: 'get_notifications' }).says;
   expect(read).toContain('The agent has read the notification (get_notifications).');
 });
+
+const N7 = { kind: 'superseded', by: 'n7' as NotificationId, key: 'tests' } as const;
 
 const TABLE: readonly (readonly [what: string, given: Given, kind: string, says: string, cures?: readonly string[]])[] = [
   [
@@ -209,7 +212,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
   ],
   [
     'a mute will filter the notification',
-    { filter: { kind: 'mute', mute }, decisions: TAKE },
+    { filter: mute, decisions: TAKE },
     'muted',
     'Muted: mira muted ci.* for shop/coder until t1. The notification will be filtered at the next message.',
     ["earpiece mute 'ci.*' shop/coder --off"],
@@ -218,8 +221,8 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'filtered by a mute that still exists',
     {
       item: closed('filtered'),
-      closed: { at: NOW, by: 'filter', reason: 'ci.* is muted by mira', cause: filterIn('ci.* is muted by mira') },
-      filter: { kind: 'mute', mute: { ...mute, until: null } },
+      closed: ended('filter', { kind: 'mute', pattern: 'ci.*', by: 'mira' }),
+      filter: { ...mute, until: null },
     },
     'muted',
     'Filtered: mira muted ci.* for shop/coder until a person lifts the mute.',
@@ -229,7 +232,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'filtered by a mute that has ended',
     {
       item: closed('filtered'),
-      closed: { at: NOW, by: 'filter', reason: '* is muted by mira', cause: filterIn('* is muted by mira') },
+      closed: ended('filter', { kind: 'mute', pattern: '*', by: 'mira' }),
     },
     'muted',
     'Filtered: mira muted * for shop/coder. The mute has ended.',
@@ -241,37 +244,51 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
       filter: {
         kind: 'setting',
         key: 'conversation.notifications.kinds.ci.enable',
-        says: 'kinds.ci.enable = false',
+        value: false,
         file: '/s/earpiece.toml:3',
       },
     },
     'filtered',
-    'Filtered: kinds.ci.enable = false, set in /s/earpiece.toml:3. The notification will be filtered at the next message.',
+    'Filtered: conversation.notifications.kinds.ci.enable = false, set in /s/earpiece.toml:3. The notification will be filtered at the next message.',
     ['earpiece config explain conversation.notifications.kinds.ci.enable'],
   ],
   [
     'filtered by a setting',
     {
       item: closed('filtered'),
-      closed: { at: NOW, by: 'filter', reason: 'below min_level error', cause: filterIn('below min_level error') },
+      closed: ended('filter', { kind: 'setting', key: 'min_level', value: 'error' }),
     },
     'filtered',
     'Filtered: below min_level error.',
     ['earpiece config explain min_level', 'earpiece requeue n1'],
   ],
   [
+    'filtered, by a record that has no cause',
+    { item: closed('filtered'), closed: { at: NOW, by: 'filter', reason: 'ci.* is muted by mira' } },
+    'filtered',
+    'Filtered: ci.* is muted by mira.',
+    ['earpiece requeue n1'],
+  ],
+  [
     'the next message has no room for the notification',
-    { decisions: decides({ kind: 'keep', step: 'budget', reason: 'beyond max_items 10: waits for the next message' } as never) },
+    { decisions: decides({ kind: 'keep', step: 'budget', ...because({ kind: 'max_items', limit: 10 }) }) },
     'budget',
     'Waiting: the next message has no room for the notification (beyond max_items 10). A later message carries the notification.',
     ['earpiece config explain budget.max_items'],
   ],
   [
     'the next message only counts the notification in a summary',
-    { decisions: decides({ kind: 'summarize', step: 'budget', reason: 'beyond max_tokens 800' } as never) },
+    { decisions: decides({ kind: 'summarize', step: 'budget', ...because({ kind: 'max_tokens', limit: 800 }) }) },
     'budget',
     'Waiting: the next message has no room for the text (beyond max_tokens 800) and only counts the notification in a summary.',
     ['earpiece config explain budget.max_tokens'],
+  ],
+  [
+    'one line shows only some of the messages',
+    { decisions: decides({ kind: 'summarize', step: 'coalesce', ...because({ kind: 'line_messages', limit: 4 }) }) },
+    'budget',
+    'Waiting: the next message has no room for the text (one line shows at most 4 different messages) and only counts the notification in a summary.',
+    [],
   ],
   [
     'summarized',
@@ -342,7 +359,10 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
   ],
   [
     'the moment of the notification has not come',
-    { n: { deliver: 'turn_end' }, decisions: decides({ kind: 'keep', step: 'moment', reason: 'waits for turn_end' } as never) },
+    {
+      n: { deliver: 'turn_end' },
+      decisions: decides({ kind: 'keep', step: 'moment', ...because({ kind: 'moment', moment: 'turn_end' }) }),
+    },
     'moment',
     'Waiting: the notification arrives at the end of this turn.',
     ['earpiece withdraw n1'],
@@ -351,7 +371,7 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'the notification waits for turns',
     {
       n: { deliver: { afterTurns: 3 } },
-      decisions: decides({ kind: 'keep', step: 'moment', reason: 'waits for 3 turns (begun so far: 1)' } as never),
+      decisions: decides({ kind: 'keep', step: 'moment', ...because({ kind: 'turns', of: 3, begun: 1 }) }),
     },
     'moment',
     'Waiting: the notification arrives after 3 turns (begun so far: 1).',
@@ -395,20 +415,22 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
   ],
   [
     'superseded',
-    { item: closed('superseded'), closed: { at: NOW, by: 'supersede', reason: 'n7 is newer with key tests' } },
+    { item: closed('superseded'), closed: ended('supersede', N7) },
     'superseded',
     'Superseded: n7 is newer and replaced the notification.',
     ['earpiece why n7 shop/coder'],
   ],
   [
+    'superseded, by a record that has no cause',
+    { item: closed('superseded'), closed: { at: NOW, by: 'supersede', reason: 'n7 is newer with key tests' } },
+    'superseded',
+    'Superseded: n7 is newer with key tests.',
+    [],
+  ],
+  [
     'a newer notification will supersede the notification',
     {
-      decisions: decides({
-        kind: 'close',
-        step: 'supersede',
-        outcome: 'superseded',
-        reason: 'n7 is newer with key tests',
-      } as never),
+      decisions: decides({ kind: 'close', step: 'supersede', outcome: 'superseded', ...because(N7) }),
     },
     'superseded',
     'Superseded: n7 is newer and replaces the notification.',
@@ -524,29 +546,14 @@ describe('one verdict, in a sentence, with its cure', () => {
   });
 });
 
-describe('the name of a filter', () => {
-  const mutes = [{ pattern: 'mail', until: null, by: 'mira from sales' }];
-  const policies: readonly Partial<Policy>[] = [
-    { enable: false },
-    { minLevel: 'error' },
-    { kinds: { ci: { enable: false, names: {} } } },
-    { kinds: { ci: { names: { failed: false } } } },
-    { flat: { 'ci.failed': false } },
-    { tools: { 'my tool': { failed: false } } },
-    { tools: { run: { failed: false } } },
-  ];
-  test.for(policies)('is parsed from the text of the log: %j', (policy) => {
-    const tool = Object.keys(policy.tools ?? {})[0];
-    const n = notification(tool === undefined ? {} : { origin: { tool } });
-    const all = { ...DEFAULT_POLICY, ...policy };
-    expect(filterIn(filteredBecause(n, all) ?? '')).toEqual(filterOf(n, all));
-  });
+/** Returns the same facts with other words in every reason that has a cause. */
+const reworded = ({ decisions = [], closed = null, ...given }: Given): Given => ({
+  ...given,
+  decisions: decisions.map((each) => ({ ...each, decision: { ...each.decision, reason: OTHER_WORDS } })),
+  closed: closed?.cause === undefined ? closed : { ...closed, reason: OTHER_WORDS },
+});
+const OTHER_WORDS = 'n9 is newer with key max_tokens 77: ci is muted by nobody, waits for 5 turns (begun so far: 4)';
 
-  it('is parsed from the text of the log for a mute too', () => {
-    const n = notification({ kind: 'mail.came' });
-    expect(filterIn(filteredBecause(n, DEFAULT_POLICY, mutes) ?? '')).toEqual({
-      kind: 'mute',
-      mute: { pattern: 'mail', by: 'mira from sales' },
-    });
-  });
+test.for(TABLE)('no verdict, sentence or cure depends on the words of a reason: %s', ([, given]) => {
+  expect(told(reworded(given))).toEqual(told(given));
 });

@@ -2,9 +2,9 @@
  * Decides the verdict of `why`: why a notification was delivered, waits, or ended. Pure: the inbox gathers the facts, `verdictOf`
  * decides, and `words.ts` describes the verdict to a person.
  */
+import { sayCause, type EndCause, type FilterCause } from '../cause.ts';
 import { isExpired } from '../clocks.ts';
 import { defined } from '../defined.ts';
-import type { FilterCause } from '../filter.ts';
 import { isOnlyCounted, type Item } from '../item.ts';
 import { AFTER_A_TOOL } from '../moments.ts';
 import { isInterrupt, type Deliver, type NotificationId } from '../notification.ts';
@@ -69,26 +69,26 @@ function waitOf(facts: VerdictFacts): Verdict {
       until: pause.notification.expiresAt ?? null,
     };
 
-  const of = (kind: Decision['kind']): (typeof decisions)[number] | undefined =>
-    decisions.find(({ decision }) => decision.kind === kind);
+  const of = <K extends Decision['kind']>(kind: K): Decided<K> | undefined =>
+    decisions.find((each): each is Decided<K> => each.decision.kind === kind);
   const taking = of('take');
   const kept = of('keep');
-  const keeping = kept?.decision;
   const summing = of('summarize')?.decision;
   const [gate] = others;
   const behind = gate && ({ kind: 'behind_gate', id: gate.id, about: gate.notification.message, log } as const);
-  if (taking === undefined && kept !== undefined && keeping?.step !== 'budget') {
+  if (taking === undefined && kept !== undefined) {
+    const { decision: keeping } = kept;
+    if (keeping.step === 'budget') return { kind: 'budget', how: 'waits', cause: keeping.cause };
     // A refused call has no result that could carry the notification.
     if (behind !== undefined && kept.rides?.at.some((point) => AFTER_A_TOOL.includes(point))) return behind;
     return {
       kind: 'moment',
       deliver: n.deliver ?? 'next',
-      reason: kept.decision.reason,
+      cause: keeping.cause,
       ...defined({ rides: kept.rides }),
     };
   }
-  if (taking === undefined && keeping !== undefined) return { kind: 'budget', how: 'waits', reason: keeping.reason };
-  if (taking === undefined && summing !== undefined) return { kind: 'budget', how: 'will_summarize', reason: summing.reason };
+  if (taking === undefined && summing !== undefined) return { kind: 'budget', how: 'will_summarize', cause: summing.cause };
   if (behind !== undefined) return behind;
 
   const there = fitting.find(({ conversation }) => conversation === taking?.conversation) ?? fitting[0];
@@ -106,6 +106,10 @@ function waitOf(facts: VerdictFacts): Verdict {
   };
 }
 
+type Decided<K extends Decision['kind']> = VerdictFacts['decisions'][number] & {
+  readonly decision: Extract<Decision, { readonly kind: K }>;
+};
+
 /** Returns the verdict on a notification that the plan closes as expired, superseded or known. */
 function endingOf({ item, now, decisions, wrongClock }: VerdictFacts): Verdict | undefined {
   const { notification: n } = item;
@@ -118,7 +122,7 @@ function endingOf({ item, now, decisions, wrongClock }: VerdictFacts): Verdict |
     };
   const closing = decisions.map(({ decision }) => decision).find((decision) => decision.kind === 'close');
   if (closing?.kind === 'close' && closing.outcome === 'superseded')
-    return { kind: 'superseded', by: newerIn(closing.reason), reason: closing.reason, over: false };
+    return { kind: 'superseded', by: newerIn(closing.cause), reason: closing.reason, over: false };
   if (closing?.kind === 'close' && closing.outcome === 'known')
     return { kind: 'known', about: n.about ?? null, reason: closing.reason, over: false };
   return undefined;
@@ -158,13 +162,13 @@ function endOf(facts: VerdictFacts): Verdict {
         }
       );
     case 'filtered':
-      return closed?.cause === undefined
-        ? { kind: 'filtered', key: reason, setting: reason, file: null, over: true, holds: facts.filter !== undefined }
-        : filteredOf(facts, closed.cause, true);
+      return closed?.cause?.kind === 'mute' || closed?.cause?.kind === 'setting'
+        ? filteredOf(facts, closed.cause, true)
+        : { kind: 'filtered', key: null, setting: reason, file: null, over: true, holds: facts.filter !== undefined };
     case 'expired':
       return { kind: 'expired', at: item.notification.expiresAt ?? at, over: true, ...forProject };
     case 'superseded':
-      return { kind: 'superseded', by: newerIn(reason), reason, over: true };
+      return { kind: 'superseded', by: newerIn(closed?.cause), reason, over: true };
     case 'withdrawn':
       return { kind: 'withdrawn', by: closed?.by ?? 'somebody', reason, at, maybeSeen: item.offers > 0, ...forProject };
     case 'known':
@@ -204,15 +208,15 @@ function gateOf({ item, log, refusals, withheld = 0, conversations }: VerdictFac
 function filteredOf({ log, filter }: VerdictFacts, cause: FilterCause, over: boolean): Verdict {
   switch (cause.kind) {
     case 'mute': {
-      const holds = filter?.kind === 'mute' && filter.mute.pattern === cause.mute.pattern;
-      const { pattern, by, until } = holds ? filter.mute : cause.mute;
+      const holds = filter?.kind === 'mute' && filter.pattern === cause.pattern;
+      const { pattern, by, until } = holds ? filter : cause;
       return { kind: 'muted', log, pattern, by, ...defined({ until }), over, holds };
     }
     case 'setting':
       return {
         kind: 'filtered',
         key: cause.key,
-        setting: cause.says,
+        setting: sayCause(cause),
         file: cause.file ?? null,
         ...defined({ scope: cause.scope }),
         over,
@@ -231,6 +235,4 @@ const isBefore = (gate: Item, item: Item): boolean => {
   return holds === '' || item.audience === '' || holds === item.audience;
 };
 
-/** Parses the plan's reason: `n_7 is newer with key tests`. */
-const newerIn = (reason: string): NotificationId | null =>
-  (/^(\S+) is newer with key /u.exec(reason)?.[1] as NotificationId | undefined) ?? null;
+const newerIn = (cause: EndCause | undefined): NotificationId | null => (cause?.kind === 'superseded' ? cause.by : null);

@@ -1,4 +1,5 @@
 /** Describes verdicts and cures in plain words, for the terminal and the console. */
+import { sayCause } from '../cause.ts';
 import { offBy } from '../clocks.ts';
 import type { Deliver } from '../notification.ts';
 import type { ContactPoint } from '../records.ts';
@@ -6,7 +7,6 @@ import type { Cure } from './cures.ts';
 import type { Absence, Rides, RodeOn } from './facts.ts';
 import type { Verdict } from './kinds.ts';
 import { named, quoted } from './quoted.ts';
-import { sayReason } from './reason.ts';
 
 /** Formats times for the reader. All times are epoch ms. */
 export type TimeWords = {
@@ -30,7 +30,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
         : `Waiting: ${named(verdict.log)} has not made contact yet. ${
             verdict.deliver === undefined
               ? 'The notification is delivered at the first contact.'
-              : `After the first contact, the notification ${momentOf({ deliver: verdict.deliver, reason: '' }, words)}.`
+              : `After the first contact, the notification ${momentOf({ deliver: verdict.deliver }, words)}.`
           }`;
     case 'away':
       return `Waiting: ${named(verdict.address)} is away. No contact since ${ago(verdict.lastContactAt)}${ABSENCES[verdict.absence]}.${
@@ -62,8 +62,8 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       }`;
     case 'budget':
       return verdict.how === 'waits'
-        ? `Waiting: the next message has no room for the notification (${verdict.reason.replace(/: waits for the next message$/u, '')}). A later message carries the notification.`
-        : `Waiting: the next message has no room for the text (${verdict.reason}) and only counts the notification in a summary.`;
+        ? `Waiting: the next message has no room for the notification (${sayCause(verdict.cause)}). A later message carries the notification.`
+        : `Waiting: the next message has no room for the text (${sayCause(verdict.cause)}) and only counts the notification in a summary.`;
     case 'summarized':
       return `Counted in a summary: the message at ${clock(verdict.at)} had no room for the text. ${
         !verdict.read
@@ -131,7 +131,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
     }
     case 'superseded':
       return verdict.by === null
-        ? `Superseded: ${sayReason('superseded', verdict.reason)}.`
+        ? `Superseded: ${verdict.reason}.`
         : `Superseded: ${named(verdict.by)} is newer and ${verdict.over ? 'replaced' : 'replaces'} the notification.`;
     case 'expired':
       if (verdict.forProject) return `Expired at ${clock(verdict.at)}. ${NOT_FOR_NEW}`;
@@ -147,16 +147,16 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
       const seen = verdict.maybeSeen
         ? 'The notification had been sent before: the agent may have seen it.'
         : 'The agent did not get the notification.';
-      return `Withdrawn by ${byWhom(verdict.by)} at ${clock(verdict.at)}: ${sayReason('withdrawn', verdict.reason)}. ${verdict.forProject ? NOT_FOR_NEW : seen}`;
+      return `Withdrawn by ${byWhom(verdict.by)} at ${clock(verdict.at)}: ${quoted(verdict.reason)}. ${verdict.forProject ? NOT_FOR_NEW : seen}`;
     }
     case 'known':
       return verdict.about === null
-        ? `Not needed: ${sayReason('known', verdict.reason)}.`
+        ? `Not needed: ${verdict.reason}.`
         : `Not needed: the agent already ${verdict.over ? 'knew' : 'knows'} ${named(verdict.about)}.`;
     case 'dropped':
       return `Dropped at ${clock(verdict.at)}: ${verdict.reason}.`;
     case 'left_out':
-      return `Left out at ${clock(verdict.at)}: ${sayReason('left_out', verdict.reason)}. The model can no longer read the notification.`;
+      return `Left out at ${clock(verdict.at)}: ${quoted(verdict.reason)}. The model can no longer read the notification.`;
     case 'folded':
       return verdict.into === null
         ? 'Added to the count of another notification with the same key.'
@@ -241,18 +241,20 @@ function rode(on: RodeOn | null): string {
  * if they are known.
  */
 export function momentOf(
-  { deliver, reason, rides }: Omit<Extract<Verdict, { readonly kind: 'moment' }>, 'kind'>,
+  { deliver, cause, rides }: Pick<Moment, 'deliver'> & Partial<Pick<Moment, 'cause' | 'rides'>>,
   { clock }: TimeWords,
 ): string {
   if (rides !== undefined && rides.at.length > 0) return `arrives ${ridesAt(rides)}`;
   if (typeof deliver === 'object') {
     if ('at' in deliver) return `arrives from ${clock(deliver.at)} on`;
     if ('afterTool' in deliver) return `arrives with the next result of ${named(deliver.afterTool)}`;
-    if (reason === '') return `arrives after ${deliver.afterTurns} ${deliver.afterTurns === 1 ? 'turn' : 'turns'}`;
-    return reason.replace(/^waits for (\d+ turns?) \(begun so far: (\d+)\)$/u, 'arrives after $1 (begun so far: $2)');
+    const begun = cause?.kind === 'turns' ? ` (begun so far: ${cause.begun})` : '';
+    return `arrives after ${deliver.afterTurns} ${deliver.afterTurns === 1 ? 'turn' : 'turns'}${begun}`;
   }
   return MOMENT_WORDS[deliver];
 }
+
+type Moment = Extract<Verdict, { readonly kind: 'moment' }>;
 
 function ridesAt({ at, wrapped }: Rides): string {
   // `idle` comes right after `turn_end`, and `cycle_start` right after `tool_batch_end`, so only the earlier contact point is

@@ -125,7 +125,7 @@ export async function openItems(
 const asOpen = (open: readonly Item[], counted: readonly Item[]): readonly Item[] =>
   [...open, ...counted.map((item) => ({ ...item, state: 'open' as const }))].toSorted((a, b) => a.seq - b.seq);
 
-/** Makes one closing record for each outcome and reason. */
+/** Makes one closing record for each outcome and cause. */
 function closingsOf(
   { decisions, newer: newerOf }: Plan,
   conversation: ConversationId,
@@ -136,15 +136,15 @@ function closingsOf(
   const groups = new Map<string, Group>();
   for (const decision of decisions) {
     if (decision.kind !== 'close') continue;
-    const { id, outcome, reason, step } = decision;
+    const { id, outcome, cause, reason, step } = decision;
     const newer = newerOf.get(id);
     const gates = interrupts.has(id);
-    const key = `${gates} ${newer === undefined} ${outcome} ${reason}`;
+    const key = `${gates} ${newer === undefined} ${outcome} ${JSON.stringify(cause)}`;
     const group = groups.get(key);
     if (group) group.ids.push(id);
-    else groups.set(key, { outcome, reason, step, ids: [id], newer, gates });
+    else groups.set(key, { outcome, cause, reason, step, ids: [id], newer, gates });
   }
-  return [...groups.values()].map(({ outcome, reason, step, ids, newer, gates }) => ({
+  return [...groups.values()].map(({ outcome, cause, reason, step, ids, newer, gates }) => ({
     record: {
       type: 'notification_closed',
       conversation,
@@ -155,6 +155,7 @@ function closingsOf(
       ...(ids.some((each) => summarized.has(each)) ? { summarized: true as const } : {}),
       outcome,
       by: step,
+      cause,
       reason,
     },
     ...defined({ newer }),
@@ -162,7 +163,7 @@ function closingsOf(
   }));
 }
 
-type Group = Pick<Extract<Decision, { kind: 'close' }>, 'outcome' | 'reason' | 'step'> & {
+type Group = Pick<Extract<Decision, { kind: 'close' }>, 'outcome' | 'cause' | 'reason' | 'step'> & {
   readonly ids: NotificationId[];
   readonly newer: NotificationId | undefined;
   readonly gates: boolean;

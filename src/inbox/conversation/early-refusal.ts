@@ -3,12 +3,12 @@
  * withdrawn, read, or offered by another carrier. A person may also have lifted a pause before a record showed that the agent had
  * seen the pause.
  */
+import { causeIn } from '../../core/cause.ts';
 import { defined } from '../../core/defined.ts';
 import { isFor, type Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import { isType } from '../../core/records.ts';
 import { mayContinue } from '../producing/resume.ts';
-import { resumerIn } from '../producing/withdraw.ts';
 import type { Conversation } from './conversation.ts';
 
 export type EarlyRefusal = {
@@ -45,8 +45,9 @@ async function tellLifted(conversation: Conversation, pause: Item, refusedAt: nu
   const lift = records
     .map(({ body }) => body)
     .findLast((body) => isType(body, 'notification_closed') || isType(body, 'gate_lifted'));
-  const by = lift === undefined ? undefined : resumerIn(lift);
-  if (by === undefined) return;
+  const cause = lift === undefined ? undefined : causeIn(lift);
+  if (cause?.kind !== 'resumed') return;
+  const { by } = cause;
   const items = await inbox.store.items(log, { kind: 'latest', limit: SEARCHED });
   const told = items.filter((item) => item.notification.action === 'resume' && isFor(item, id, undefined));
   if (told.some(({ state, closedAt }) => state !== 'closed' || (closedAt ?? 0) >= refusedAt)) return;

@@ -28,7 +28,7 @@ import type { ConversationId, LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
 import { defined } from '../../core/defined.ts';
 import { fault } from '../../core/faults.ts';
-import { filteredBecause } from '../../core/filter.ts';
+import { filterOf } from '../../core/filter.ts';
 import type { Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { Store } from '../../core/ports.ts';
@@ -149,7 +149,7 @@ export class Gate {
     return mine.filter((item) => {
       if (isExpired(item, now) || superseded.has(item)) return false;
       if (item.takenBy !== undefined && item.takenBy !== id) return false;
-      return filteredBecause(item.notification, policy, mutes, now) === undefined;
+      return filterOf(item.notification, policy, mutes, now) === undefined;
     });
   }
 

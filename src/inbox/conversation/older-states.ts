@@ -1,6 +1,6 @@
 import type { ConversationId, LogKey } from '../../core/address.ts';
+import { because } from '../../core/cause.ts';
 import { isFor, type Item } from '../../core/items.ts';
-import { newerText } from '../../core/make-plan.ts';
 import { isInterrupt, stateKeyOf } from '../../core/notification.ts';
 import type { Store } from '../../core/ports.ts';
 import type { ClosedRecord, Draft } from '../../core/records.ts';
@@ -60,6 +60,6 @@ export async function olderClosings(
     ids: items.map((item) => item.id),
     outcome: 'superseded',
     by: 'supersede',
-    reason: newerText(state.id, state),
+    ...because({ kind: 'superseded', by: state.id, key: state.notification.key ?? '' } as const),
   }));
 }

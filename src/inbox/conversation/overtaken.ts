@@ -1,6 +1,6 @@
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
-import { filteredBecause } from '../../core/filter.ts';
+import { filterOf } from '../../core/filter.ts';
 import { ANYONE, holderOf, isFor, type Item } from '../../core/items.ts';
 import { notDueBecause, type Facts } from '../../core/make-plan.ts';
 import { isInterrupt, stateKeyOf, type NotificationId } from '../../core/notification.ts';
@@ -92,7 +92,7 @@ export async function supersededOf(
 export const isNews = (item: Item, { at, facts, policy, now }: News): boolean =>
   item.state === 'open'
     ? !isExpired(item, now, facts.sighted?.[item.id]) &&
-      filteredBecause(item.notification, policy, facts.mutes, now) === undefined &&
+      filterOf(item.notification, policy, facts.mutes, now) === undefined &&
       notDueBecause(item, at, policy, facts, now) === undefined
     : isTold(item);
 

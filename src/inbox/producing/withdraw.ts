@@ -1,5 +1,6 @@
 /** Withdraws notifications, and lowers the gates of interrupts that the model has not read. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
+import { because, type Explained } from '../../core/cause.ts';
 import { isExpired } from '../../core/clocks.ts';
 import { ANYONE, isOnlyCounted, type Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
@@ -7,7 +8,7 @@ import type { ClosedRecord, Draft, GateLiftedRecord } from '../../core/records.t
 import type { Context, Withdrawn } from '../context.ts';
 import { callersKeys, mayTakeBack } from './inside.ts';
 
-type Why = { readonly by: string; readonly reason: string };
+type Why = Explained & { readonly by: string };
 
 /** The number of newest unread notifications that are searched for a key. Stores index only the keys of open notifications. */
 const SEARCHED_PER_KEY = 1_000;
@@ -123,17 +124,8 @@ export async function holding(context: Context, gates: readonly Item[]): Promise
   return still.length === gates.length || (await context.witnesses.trusted()) ? still : gates;
 }
 
-const RESUMED_BY = 'resumed by ';
-
-/** Returns the reason of a record that lifts a pause. `who`: the person, or the id of the notification that resumes. */
-export const resumedBy = (who: string): Why => ({ by: 'resume', reason: `${RESUMED_BY}${who}` });
-
-/**
- * Returns the name of the person, or the id of the notification, that lifted a pause with this record. Undefined if the record is
- * not of a resume.
- */
-export const resumerIn = ({ by, reason }: Pick<ClosedRecord | GateLiftedRecord, 'by' | 'reason'>): string | undefined =>
-  by === 'resume' && reason.startsWith(RESUMED_BY) ? reason.slice(RESUMED_BY.length) : undefined;
+/** Explains a record that lifts a pause. `who`: the person, or the id of the notification that resumes. */
+export const resumedBy = (who: string): Why => ({ by: 'resume', ...because({ kind: 'resumed', by: who } as const) });
 
 /**
  * Makes the records that lift the pauses. An undelivered pause is withdrawn. For a delivered pause, the gate is lowered. `who`: as

@@ -1,8 +1,10 @@
 /** Gathers the facts for `verdictOf`: the conversations, the filters, the gates, and the item's records. */
 import { splitLog, type ConversationId, type LogKey } from '../../core/address.ts';
+import { causeIn, reasonIn, type EndCause } from '../../core/cause.ts';
+import { sayReason } from '../../core/verdict/reason.ts';
 import { endOf, isExpired } from '../../core/clocks.ts';
 import { defined } from '../../core/defined.ts';
-import { filterIn, filterOf, type FilterCause } from '../../core/filter.ts';
+import { filterOf } from '../../core/filter.ts';
 import { ANYONE, type Item } from '../../core/items.ts';
 import type { Presence } from '../../core/ports.ts';
 import { isByAgent, isType, type Owner, type Stored } from '../../core/records.ts';
@@ -38,9 +40,9 @@ export async function factsOf(
   const policy = context.policies.policy(project);
   const now = context.store.now();
   const mutes = await mutesOf(context, log);
-  const withFile = (cause: FilterCause | undefined): FilterCause | undefined => {
+  const withFile = <C extends EndCause | undefined>(cause: C): C => {
     const origin = cause?.kind === 'setting' ? context.policies.decidedBy?.(project, cause.key) : undefined;
-    return cause?.kind === 'setting' && origin !== undefined ? { ...cause, ...origin } : cause;
+    return origin === undefined ? cause : { ...cause, ...origin };
   };
   const gates = (await gatesOf(context, log)).filter((gate) => reader.item(gate));
   const known = (await context.store.presence({ log })).filter(
@@ -94,12 +96,15 @@ const refusalsIn = (records: readonly Stored[], made: boolean): number =>
     0,
   );
 
-function closedBy({ at, body }: Stored, withFile: (cause: FilterCause) => FilterCause | undefined): VerdictFacts['closed'] {
+function closedBy({ at, body }: Stored, withFile: (cause: EndCause | undefined) => EndCause | undefined): VerdictFacts['closed'] {
   if (isType(body, 'carrier_redacted')) return { at, by: 'provider', reason: body.reason };
   if (!isType(body, 'notification_closed')) return null;
-  const { by, reason, outcome } = body;
-  const cause = outcome === 'filtered' ? withFile(filterIn(reason)) : undefined;
-  return { at, by, reason, ...defined({ cause }) };
+  return {
+    at,
+    by: body.by,
+    reason: body.outcome === 'withdrawn' ? reasonIn(body) : sayReason(body),
+    ...defined({ cause: withFile(causeIn(body)) }),
+  };
 }
 
 async function knownOf(

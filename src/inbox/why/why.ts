@@ -8,7 +8,7 @@ import type { Receipt } from '../../core/receipts.ts';
 import { isByAgent, isType, type Draft, type Stored, type SucceededRecord } from '../../core/records.ts';
 import type { Verdict } from '../../core/verdict/kinds.ts';
 import { named, quoted } from '../../core/verdict/quoted.ts';
-import { sayReason } from '../../core/verdict/reason.ts';
+import { sayLift, sayReason } from '../../core/verdict/reason.ts';
 import { verdictOf } from '../../core/verdict/verdict.ts';
 import { byWhom, markedBy } from '../../core/verdict/words.ts';
 import type { Logs } from '../context.ts';
@@ -127,9 +127,9 @@ function detailOf(
   if (isType(body, 'carrier_released')) return `${body.reason}, carrier ${named(body.carrier)}`;
   if (isType(body, 'tool_call_response')) return `in the result of ${named(body.id)}`;
   if (isType(body, 'chat_request')) return `in a ${body.source ?? 'user'} message`;
-  if (isType(body, 'notification_closed')) return `${byWhom(body.by)}: ${sayReason(body.outcome, body.reason)}`;
+  if (isType(body, 'notification_closed')) return `${byWhom(body.by)}: ${sayReason(body)}`;
   if (isType(body, 'carrier_redacted'))
-    return `the provider refused the request ${body.refusals ?? 1} times with the notification, and accepted the request without the notification: ${sayReason('left_out', body.reason)}`;
+    return `the provider refused the request ${body.refusals ?? 1} times with the notification, and accepted the request without the notification: ${quoted(body.reason)}`;
   if (isType(body, 'notification_observed')) return body.evidence;
   if (isType(body, 'notification_read')) {
     const by = isByAgent(body) ? body.by : markedBy(body.by);
@@ -140,7 +140,7 @@ function detailOf(
     const on = body.made ? `${tool}: the call was made, and the agent got the interrupt afterwards` : tool;
     return body.times === undefined ? on : `${on}, ${body.times} times`;
   }
-  if (isType(body, 'gate_lifted')) return `${byWhom(body.by)}: ${body.by === EXPIRY ? body.reason : quoted(body.reason)}`;
+  if (isType(body, 'gate_lifted')) return `${byWhom(body.by)}: ${sayLift(body, EXPIRY)}`;
   if (isType(body, 'conversation_forked')) return `${named(item.audience)} began as ${named(body.from)}`;
   if (isType(body, 'conversation_succeeded'))
     return `from ${named(`${log}#${body.from}`)} to ${named(`${log}#${body.conversation ?? item.audience}`)}: ${OVER[body.why]}`;

@@ -57,12 +57,21 @@ export const notificationsPage = z
   })
   .openapi('NotificationsPage');
 
+export const endCause = z
+  .looseObject({ kind: z.string() })
+  .openapi('EndCause')
+  .describe('the cause of the end, for programs: a setting, a mute, a newer notification; the other fields depend on the kind');
+
 export const decision = z
   .object({
     kind: z.enum(['take', 'keep', 'summarize', 'close']),
     id: z.string(),
     step: z.enum(PLAN_STEPS),
-    reason: z.string(),
+    cause: z
+      .looseObject({ kind: z.string() })
+      .optional()
+      .describe('the cause, for programs: a limit, a moment, a setting, a newer notification; missing for `take`'),
+    reason: z.string().describe('the cause in words, for a person; a release may change the words'),
     outcome: z.string().optional(),
   })
   .openapi('Decision');
@@ -93,7 +102,9 @@ export const storyItem = z.object({
   notification,
   verdict,
   steps: z.array(z.object({ at: time, seq: z.number().int(), what: z.string(), detail: nullable(z.string()) })),
-  ended: nullable(z.object({ outcome: z.string(), by: z.string(), reason: z.string(), at: time })).describe(
+  ended: nullable(
+    z.object({ outcome: z.string(), by: z.string(), cause: endCause.optional(), reason: z.string(), at: time }),
+  ).describe(
     'for a notification that ended undelivered: the outcome, and the plan step, person or process that closed the notification',
   ),
   now: z

@@ -1,4 +1,5 @@
 /** Made of `../schemas/notifications.ts` by `node scripts/wire.ts --update`. */
+import type { EndCause } from '../../core/cause.ts';
 import type { Json } from '../../core/json.ts';
 import type { Action, Level } from '../../core/notification.ts';
 import type { Decision } from '../../core/plan.ts';
@@ -98,6 +99,7 @@ export type StoryItem = {
   readonly ended: {
     readonly outcome: string;
     readonly by: string;
+    readonly cause?: EndCause;
     readonly reason: string;
     readonly at: number;
   } | null;

@@ -121,7 +121,7 @@ describe('the verdict of why', () => {
     const newer = `s2 is newer with key “${key}”`;
     expect(await said('s1')).toContain(`would close as superseded (supersede: ${newer})`);
     await (await main.offer({ at: 'tool_result', on: 'call 7. Read' }))?.confirm();
-    expect(await said('s1')).toContain(`superseded supersede: ${newer}`);
+    expect(await said('s1')).toContain(`superseded ${newer}`);
     expect(await said('s2')).toContain('offered tool_result of “call 7. Read”, carrier');
   });
 

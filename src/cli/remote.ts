@@ -288,7 +288,7 @@ const whyItem = ({ notification, verdict, steps, now }: StoryItem): Why['items']
   item: itemOf(notification),
   verdict,
   receipt: notification.receipt,
-  steps: steps.map(({ at, seq, what, detail }) => ({ at, seq, what, ...(detail === null ? {} : { detail }) })),
+  steps: steps.map(({ detail, call, ...step }) => ({ ...step, ...given({ detail, call }) })),
   now: now.map(({ conversation, decision }) => ({ conversation: conversation as ConversationId, decision })),
 });
 

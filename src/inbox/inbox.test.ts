@@ -859,7 +859,28 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       'delivered',
       'observed',
     ]);
+    expect(story?.items[0]?.steps[2]?.detail).toMatch(/^the client cancelled the call, carrier c_\w+$/u);
     expect(await inbox.why('nope')).toBeUndefined();
+  });
+
+  it('`why` names the call whose result carried a notification, and words each step for a person', async () => {
+    await inbox.queue('shop/coder', { message: 'x', id: 'n1', level: 'error' });
+    await talk('main').carry(result('call_7'), { at: 'tool_result', tools: ['bash'] });
+    await inbox.markRead('shop/coder', ['n1'], 'browser of Mira');
+    await inbox.queue('shop/coder', { message: 'x', id: 'o1', level: 'error', key: 'k', supersede: true });
+    await inbox.queue('shop/coder', { message: 'y', id: 'o2', level: 'error', key: 'k', supersede: true });
+    await talk('main').carry(result('call_8'), { at: 'tool_result' });
+    const steps = async (id: string): Promise<unknown> =>
+      (await inbox.why(id))?.items[0]?.steps.map(({ what, detail, call }) => [what, detail, call]);
+    expect(await steps('n1')).toEqual([
+      ['queued', undefined, undefined],
+      ['delivered', 'in the result of call_7', 'call_7'],
+      ['marked as read', 'by Mira in the console', undefined],
+    ]);
+    expect(await steps('o1')).toEqual([
+      ['queued', undefined, undefined],
+      ['superseded', 'o2 is newer with key k', undefined],
+    ]);
   });
 
   it('the times of records and the deliveries stay in order if the clock runs backwards', async () => {

@@ -32,8 +32,8 @@ export async function storyOf(inbox: Inbox, why: Why, sees: Sight): Promise<Stor
         return {
           notification: notificationView(why.log, item, inbox.store.now()),
           verdict,
-          steps: steps.flatMap(({ at, seq, what, detail }) =>
-            others.has(seq) ? [] : [{ at, seq, what, detail: detail ?? null }],
+          steps: steps.flatMap(({ at, seq, what, detail, call }) =>
+            others.has(seq) ? [] : [{ at, seq, what, detail: detail ?? null, call: call ?? null }],
           ),
           ended: endedBy(records),
           now: now.flatMap(({ conversation, decision }) => (sees.conversation(conversation) ? [{ conversation, decision }] : [])),

@@ -141,9 +141,7 @@ function Story({
               {exactTime(step.at)}
             </time>
             {step.at !== queuedAt && <span className="step-after">{`+${span(step.at - queuedAt)}`}</span>}
-            {step.detail !== null && (
-              <span className="step-detail words">{visible(localTimes(detailSays(step.detail, calls)))}</span>
-            )}
+            {step.detail !== null && <span className="step-detail words">{visible(localTimes(detailSays(step, calls)))}</span>}
           </li>
         ))}
       </ol>
@@ -213,33 +211,11 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Re
 /** Returns the sent text. For an answer of get_notifications, the log has only the text of each item. */
 const textOf = ({ text, item }: StoryItem['sent'][number]): string => (text === '' ? item : text);
 
-/** Replaces the id in `in the result of call_7` by the tool's name. */
-function named(detail: string, calls: ReadonlyMap<string, string>): string {
-  const id = /^in the result of (.+)$/u.exec(detail)?.[1];
-  const name = id === undefined ? undefined : calls.get(id);
-  return name === undefined ? detail : `in the result of ${name}`;
+/** Returns the details of a step, with the name of the tool instead of the id of its call. */
+function detailSays({ detail, call }: StoryItem['steps'][number], calls: ReadonlyMap<string, string>): string {
+  const tool = call === null ? undefined : calls.get(call);
+  return tool === undefined ? (detail ?? '') : `in the result of ${tool}`;
 }
-
-/** Describes the details of a step, with plain words for the end of an offer and for the contact point. */
-const detailSays = (detail: string, calls: ReadonlyMap<string, string>): string =>
-  named(detail, calls)
-    .replace(/^(\w+), carrier /u, (whole, reason: string) =>
-      RELEASED[reason] === undefined ? whole : `${RELEASED[reason]}, carrier `,
-    )
-    .replace(/^marked as read (?=by )/u, '')
-    .replace(/^forced of /u, 'in place of a call of ')
-    .replace(/^(?:filter|supersede|relevance): /u, '');
-
-const RELEASED: Readonly<Record<string, string>> = {
-  cancelled: 'the client cancelled the call',
-  write_error: 'the answer could not be written',
-  client_died: 'the client was killed right after the answer was written',
-  too_big: 'the answer was too big',
-  late: 'the answer came too late',
-  owner_dead: 'the sending process has exited',
-  lease_expired: 'the client did not confirm the delivery in time',
-  shutdown: 'the sending process was shut down',
-};
 
 const PASSED = 'no filter, mute, expiry, newer state or budget closed this notification';
 

@@ -4,21 +4,34 @@ import { defined } from '../../core/defined.ts';
 import { isOnlyCounted, type Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { Decision } from '../../core/plan.ts';
-import type { Receipt } from '../../core/receipts.ts';
-import { isByAgent, isType, type Draft, type Stored, type SucceededRecord } from '../../core/records.ts';
+import {
+  isByAgent,
+  isType,
+  type Draft,
+  type OfferedRecord,
+  type ReleasedRecord,
+  type Stored,
+  type SucceededRecord,
+} from '../../core/records.ts';
 import type { Verdict } from '../../core/verdict/kinds.ts';
 import { named, quoted } from '../../core/verdict/quoted.ts';
-import { sayLift, sayReason } from '../../core/verdict/reason.ts';
+import { isPlanStep, sayLift, sayReason } from '../../core/verdict/reason.ts';
 import { verdictOf } from '../../core/verdict/verdict.ts';
-import { byWhom, markedBy } from '../../core/verdict/words.ts';
+import { byWhom } from '../../core/verdict/words.ts';
 import type { Logs } from '../context.ts';
 import { EXPIRY } from '../housekeeping/sweep.ts';
 import { outlooksOf } from './outlook.ts';
 import { receiptOf, wasSentIn } from './receipts.ts';
 import { factsOf, type Reader } from './verdict-facts.ts';
 
-/** One record of the notification's history, in words. */
-export type Step = { readonly at: number; readonly seq: number; readonly what: string; readonly detail?: string };
+/** One step of a history. `what` and `detail` are words for people. `call`: the id of the tool call whose result carried the item. */
+export type Receipt = {
+  readonly at: number;
+  readonly seq: number;
+  readonly what: string;
+  readonly detail?: string;
+  readonly call?: string;
+};
 
 /** The history of one notification, with one entry for each audience. */
 export type Why = {
@@ -85,9 +98,26 @@ const OVER: Readonly<Record<SucceededRecord['why'], string>> = {
   merged: 'both are one session',
 };
 
-function step({ seq, at, body, log }: Stored, item: Item, sentBefore: boolean): Step {
+/** Says why a carrier was released. A record of a newer release may have another reason. */
+const RELEASED: Readonly<Record<string, string>> = {
+  cancelled: 'the client cancelled the call',
+  write_error: 'the answer could not be written',
+  client_died: 'the client was killed right after the answer was written',
+  too_big: 'the answer was too big',
+  late: 'the answer came too late',
+  owner_dead: 'the sending process has exited',
+  lease_expired: 'the client did not confirm the delivery in time',
+  shutdown: 'the sending process was shut down',
+  unproven: 'the model did not read the message',
+} satisfies Readonly<Record<ReleasedRecord['reason'], string>>;
+
+const offeredAt = ({ at_point: point, on }: OfferedRecord): string =>
+  on === undefined ? point : point === 'forced' ? `in place of a call of ${named(on)}` : `${point} of ${named(on)}`;
+
+function step({ seq, at, body, log }: Stored, item: Item, sentBefore: boolean): Receipt {
   const detail = detailOf(body, item, { log, sentBefore });
-  return { at, seq, what: whatOf(body, item), ...defined({ detail }) };
+  const call = isType(body, 'tool_call_response') ? body.id : undefined;
+  return { at, seq, what: whatOf(body, item), ...defined({ detail, call }) };
 }
 
 function whatOf(body: Draft, item: Item): string {
@@ -122,17 +152,18 @@ function detailOf(
   if (isType(body, 'system_notification_folded'))
     return body.id === item.id ? `counted into ${named(body.into)}` : `${named(body.id)}; ${item.count} notifications in all`;
   if (isType(body, 'carrier_offered'))
-    return `${body.at_point}${body.on === undefined ? '' : ` of ${named(body.on)}`}, carrier ${named(body.carrier)}, process ${body.owner.pid}${body.view.repeated && sentBefore ? ', repeated' : ''}`;
+    return `${offeredAt(body)}, carrier ${named(body.carrier)}, process ${body.owner.pid}${body.view.repeated && sentBefore ? ', repeated' : ''}`;
   if (isType(body, 'carrier_confirmed')) return `carrier ${named(body.carrier)}`;
-  if (isType(body, 'carrier_released')) return `${body.reason}, carrier ${named(body.carrier)}`;
+  if (isType(body, 'carrier_released')) return `${RELEASED[body.reason] ?? body.reason}, carrier ${named(body.carrier)}`;
   if (isType(body, 'tool_call_response')) return `in the result of ${named(body.id)}`;
   if (isType(body, 'chat_request')) return `in a ${body.source ?? 'user'} message`;
-  if (isType(body, 'notification_closed')) return `${byWhom(body.by)}: ${sayReason(body)}`;
+  if (isType(body, 'notification_closed'))
+    return isPlanStep(body.by) ? sayReason(body) : `${byWhom(body.by)}: ${sayReason(body)}`;
   if (isType(body, 'carrier_redacted'))
     return `the provider refused the request ${body.refusals ?? 1} times with the notification, and accepted the request without the notification: ${quoted(body.reason)}`;
   if (isType(body, 'notification_observed')) return body.evidence;
   if (isType(body, 'notification_read')) {
-    const by = isByAgent(body) ? body.by : markedBy(body.by);
+    const by = isByAgent(body) ? body.by : `by ${byWhom(body.by)}`;
     return body.holds ? `${by}; the pause holds` : by;
   }
   if (isType(body, 'gate_refused')) {

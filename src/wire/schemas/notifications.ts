@@ -101,7 +101,15 @@ export const sent = z
 export const storyItem = z.object({
   notification,
   verdict,
-  steps: z.array(z.object({ at: time, seq: z.number().int(), what: z.string(), detail: nullable(z.string()) })),
+  steps: z.array(
+    z.object({
+      at: time,
+      seq: z.number().int(),
+      what: z.string().describe('the step in words, for a person'),
+      detail: nullable(z.string()).describe('more words, for a person'),
+      call: nullable(z.string()).describe('the id of the tool call whose result carried the notification'),
+    }),
+  ),
   ended: nullable(
     z.object({ outcome: z.string(), by: z.string(), cause: endCause.optional(), reason: z.string(), at: time }),
   ).describe(

@@ -90,8 +90,12 @@ export type StoryItem = {
   readonly steps: readonly {
     readonly at: number;
     readonly seq: number;
+    /** The step in words, for a person. */
     readonly what: string;
+    /** More words, for a person. */
     readonly detail: string | null;
+    /** The id of the tool call whose result carried the notification. */
+    readonly call: string | null;
   }[];
   /**
    * For a notification that ended undelivered: the outcome, and the plan step, person or process that closed the notification.

@@ -75,6 +75,40 @@ type LogKey = string & {
 type ConversationId = string & {
   readonly __brand: 'ConversationId';
 };
+type FilterCause = {
+  readonly kind: 'mute';
+  readonly pattern: string;
+  readonly by: string;
+  readonly until?: number | null;
+} | {
+  readonly kind: 'setting';
+  readonly key: string;
+  readonly value: false | Level;
+  readonly file?: string;
+  readonly scope?: FileScope;
+};
+type FileScope = 'user' | 'project';
+type EndCause = FilterCause | {
+  readonly kind: 'expired';
+  readonly at: number;
+} | {
+  readonly kind: 'known';
+  readonly about: string;
+  readonly since: number;
+} |
+{
+  readonly kind: 'superseded';
+  readonly by: NotificationId;
+  readonly key: string;
+} |
+{
+  readonly kind: 'resumed';
+  readonly by: string;
+};
+type Explained = {
+  readonly cause?: EndCause;
+  readonly reason: string;
+};
 type CarrierId = string & {
   readonly __brand: 'CarrierId';
 };
@@ -164,20 +198,18 @@ type ReadRecord = Base & {
   readonly by: string;
   readonly holds?: true;
 };
-type GateLiftedRecord = Base & {
+type GateLiftedRecord = Base & Explained & {
   readonly type: 'gate_lifted';
   readonly ids: readonly NotificationId[];
   readonly by: string;
-  readonly reason: string;
 };
-type ClosedRecord = Base & {
+type ClosedRecord = Base & Explained & {
   readonly type: 'notification_closed';
   readonly ids: readonly NotificationId[];
   readonly counts?: readonly number[];
   readonly summarized?: true;
   readonly outcome: Outcome;
   readonly by: string;
-  readonly reason: string;
 };
 type GateRefusedRecord = Base & {
   readonly type: 'gate_refused';

@@ -123,6 +123,63 @@ type LogKey = string & {
 type ConversationId = string & {
   readonly __brand: 'ConversationId';
 };
+type WaitCause = {
+  readonly kind: 'time';
+  readonly until: number;
+} | {
+  readonly kind: 'tool';
+  readonly tool: string;
+} |
+{
+  readonly kind: 'turns';
+  readonly of: number;
+  readonly begun: number;
+} | {
+  readonly kind: 'moment';
+  readonly moment: Extract<Deliver, string>;
+} |
+{
+  readonly kind: 'wrong_clock';
+  readonly expiresAt: number;
+};
+type LimitCause = {
+  readonly kind: 'max_items' | 'max_tokens' | 'line_messages' | 'line_events';
+  readonly limit: number;
+};
+type FilterCause = {
+  readonly kind: 'mute';
+  readonly pattern: string;
+  readonly by: string;
+  readonly until?: number | null;
+} | {
+  readonly kind: 'setting';
+  readonly key: string;
+  readonly value: false | Level;
+  readonly file?: string;
+  readonly scope?: FileScope;
+};
+type FileScope = 'user' | 'project';
+type EndCause = FilterCause | {
+  readonly kind: 'expired';
+  readonly at: number;
+} | {
+  readonly kind: 'known';
+  readonly about: string;
+  readonly since: number;
+} |
+{
+  readonly kind: 'superseded';
+  readonly by: NotificationId;
+  readonly key: string;
+} |
+{
+  readonly kind: 'resumed';
+  readonly by: string;
+};
+type Explained = {
+  readonly cause?: EndCause;
+  readonly reason: string;
+};
 type CarrierId = string & {
   readonly __brand: 'CarrierId';
 };
@@ -212,20 +269,18 @@ type ReadRecord = Base & {
   readonly by: string;
   readonly holds?: true;
 };
-type GateLiftedRecord = Base & {
+type GateLiftedRecord = Base & Explained & {
   readonly type: 'gate_lifted';
   readonly ids: readonly NotificationId[];
   readonly by: string;
-  readonly reason: string;
 };
-type ClosedRecord = Base & {
+type ClosedRecord = Base & Explained & {
   readonly type: 'notification_closed';
   readonly ids: readonly NotificationId[];
   readonly counts?: readonly number[];
   readonly summarized?: true;
   readonly outcome: Outcome;
   readonly by: string;
-  readonly reason: string;
 };
 type GateRefusedRecord = Base & {
   readonly type: 'gate_refused';
@@ -355,31 +410,32 @@ type Item = {
   readonly closedAt?: number;
   readonly history: readonly number[];
 };
-type FileScope = 'user' | 'project';
 declare const PLAN_STEPS: readonly ['filter', 'relevance', 'supersede', 'moment', 'coalesce', 'order', 'budget'];
 type PlanStep = (typeof PLAN_STEPS)[number];
 type Decision = {
-  readonly kind: 'take';
   readonly id: NotificationId;
-  readonly step: PlanStep;
   readonly reason: string;
+} & ({
+  readonly kind: 'take';
+  readonly step: PlanStep;
 } | {
   readonly kind: 'keep';
-  readonly id: NotificationId;
-  readonly step: PlanStep;
-  readonly reason: string;
+  readonly step: 'relevance' | 'moment';
+  readonly cause: WaitCause;
+} | {
+  readonly kind: 'keep';
+  readonly step: 'budget';
+  readonly cause: LimitCause;
 } | {
   readonly kind: 'summarize';
-  readonly id: NotificationId;
   readonly step: 'coalesce' | 'budget';
-  readonly reason: string;
+  readonly cause: LimitCause;
 } | {
   readonly kind: 'close';
-  readonly id: NotificationId;
   readonly step: PlanStep;
   readonly outcome: Outcome;
-  readonly reason: string;
-};
+  readonly cause: EndCause;
+});
 type Absence = 'ended' | 'process_gone' | 'silent';
 type RodeOn = {
   readonly point: ContactPoint | null;
@@ -424,7 +480,7 @@ type Verdict =
   readonly holds: boolean;
 } | {
   readonly kind: 'filtered';
-  readonly key: string;
+  readonly key: string | null;
   readonly setting: string;
   readonly file: string | null;
   readonly scope?: FileScope;
@@ -434,7 +490,7 @@ type Verdict =
 {
   readonly kind: 'budget';
   readonly how: 'waits' | 'will_summarize';
-  readonly reason: string;
+  readonly cause: LimitCause;
 } | {
   readonly kind: 'summarized';
   readonly at: number;
@@ -462,7 +518,7 @@ type Verdict =
 {
   readonly kind: 'moment';
   readonly deliver: Deliver;
-  readonly reason: string;
+  readonly cause: WaitCause;
   readonly rides?: Rides;
 } | {
   readonly kind: 'due';
@@ -491,7 +547,8 @@ type Verdict =
   readonly evidence: 'none' | 'observed' | 'read' | 'marked';
   readonly readBy: string | null;
   readonly offers: number;
-} | {
+} |
+{
   readonly kind: 'superseded';
   readonly by: NotificationId | null;
   readonly reason: string;
@@ -703,6 +760,7 @@ type Step = {
   readonly seq: number;
   readonly what: string;
   readonly detail?: string;
+  readonly call?: string;
 };
 type Why = {
   readonly log: LogKey;

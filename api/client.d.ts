@@ -690,6 +690,7 @@ type StoryItem = {
   readonly ended: {
     readonly outcome: string;
     readonly by: string;
+    readonly cause?: EndCause;
     readonly reason: string;
     readonly at: number;
   } | null;

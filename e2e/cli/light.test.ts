@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_067, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 916, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 935, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_074, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 922, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 942, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_502,
+        kb: 1_509,
         packages: [
           'commander',
           'hono',

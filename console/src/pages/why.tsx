@@ -2,7 +2,7 @@
  * The history of one notification: each receipt with its time, the rule, the plan, the carrier, and the exact text that was sent.
  */
 import { useEffect, useRef, useState, type ReactElement } from 'react';
-import { byWhom, curesOf, isPlanStep, sayReason } from '../../../src/wire/client/index.ts';
+import { byWhom, curesOf, isPlanStep, named, sayReason } from '../../../src/wire/client/index.ts';
 import type { NotificationId } from '../../../src/core/notification.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Problem, Skeleton } from '../parts/empty.tsx';
@@ -214,7 +214,7 @@ const textOf = ({ text, item }: StoryItem['sent'][number]): string => (text === 
 /** Returns the details of a step, with the name of the tool instead of the id of its call. */
 function detailSays({ detail, call }: StoryItem['steps'][number], calls: ReadonlyMap<string, string>): string {
   const tool = call === null ? undefined : calls.get(call);
-  return tool === undefined ? (detail ?? '') : `in the result of ${tool}`;
+  return tool === undefined ? (detail ?? '') : `in the result of ${named(tool)}`;
 }
 
 const PASSED = 'no filter, mute, expiry, newer state or budget closed this notification';

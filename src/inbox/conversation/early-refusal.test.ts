@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { logKey, type ConversationId } from '../../core/address.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import { DEFAULT_POLICY } from '../../core/policy.ts';
-import type { Draft } from '../../core/records.ts';
 import { memoryStore } from '../../stores/index.ts';
 import { Inbox } from '../index.ts';
 import { recordEarly } from './early-refusal.ts';
@@ -22,7 +21,7 @@ it.each([
           by: 'resume',
           cause: { kind: 'resumed', by: 'mira' },
           reason: 'x',
-        } as Draft,
+        },
       ]),
     'mira',
   ],

@@ -10,5 +10,6 @@ export { curesOf, type Cure } from '../../core/verdict/cures.ts';
 export type { Verdict } from '../../core/verdict/kinds.ts';
 export { isDueAt } from '../../core/moments.ts';
 export { isByAgent } from '../../core/records.ts';
+export { named } from '../../core/verdict/quoted.ts';
 export { isPlanStep, sayReason } from '../../core/verdict/reason.ts';
 export { byWhom, cureCommand, markedBy, momentOf, sayForetold, sayVerdict, type TimeWords } from '../../core/verdict/words.ts';

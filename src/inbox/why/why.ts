@@ -13,6 +13,7 @@ import {
   type Stored,
   type SucceededRecord,
 } from '../../core/records.ts';
+import type { Receipt } from '../../core/receipts.ts';
 import type { Verdict } from '../../core/verdict/kinds.ts';
 import { named, quoted } from '../../core/verdict/quoted.ts';
 import { isPlanStep, sayLift, sayReason } from '../../core/verdict/reason.ts';
@@ -25,7 +26,7 @@ import { receiptOf, wasSentIn } from './receipts.ts';
 import { factsOf, type Reader } from './verdict-facts.ts';
 
 /** One step of a history. `what` and `detail` are words for people. `call`: the id of the tool call whose result carried the item. */
-export type Receipt = {
+export type Step = {
   readonly at: number;
   readonly seq: number;
   readonly what: string;
@@ -114,7 +115,7 @@ const RELEASED: Readonly<Record<string, string>> = {
 const offeredAt = ({ at_point: point, on }: OfferedRecord): string =>
   on === undefined ? point : point === 'forced' ? `in place of a call of ${named(on)}` : `${point} of ${named(on)}`;
 
-function step({ seq, at, body, log }: Stored, item: Item, sentBefore: boolean): Receipt {
+function step({ seq, at, body, log }: Stored, item: Item, sentBefore: boolean): Step {
   const detail = detailOf(body, item, { log, sentBefore });
   const call = isType(body, 'tool_call_response') ? body.id : undefined;
   return { at, seq, what: whatOf(body, item), ...defined({ detail, call }) };

@@ -8,7 +8,7 @@ export const SOURCES = join(import.meta.dirname, '../src/cli/main.ts');
 
 export const CLI = process.env['EARPIECE_TEST_CLI'] ?? SOURCES;
 
-/** Programs of the tests that start very often, by the names that their bundles have. */
+/** Test programs that start very often, by the names of their bundles. */
 export const PROGRAMS = {
   'faults-worker': 'e2e/stores/faults/worker.ts',
   'store-appender': 'e2e/stores/appender.ts',

@@ -48,7 +48,7 @@ export const mistakes = (ear: Earpiece, coder: Conversation): readonly unknown[]
   ear.conversation('coder', { view: 'makdown' }),
   // @ts-expect-error -- no name of a tool
   coder.refuse(),
-  // @ts-expect-error -- a call of the inner conversation
+  // @ts-expect-error -- an object instead of the name of a tool
   coder.refuse({ on: 'deploy' }),
   // @ts-expect-error -- an unknown receipt
   ear.receipt('x', { until: 'deliverd' }),

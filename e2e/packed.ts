@@ -14,7 +14,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 const { version, files } = manifest;
 export const { dependencies } = manifest;
 
-/** Packs into the folder and installs into its `app`. */
+/** Packs the package into the folder, and installs it into the folder's `app`. */
 export function installPacked(folder: string): void {
   const source = join(folder, 'source');
   const app = join(folder, 'app');
@@ -37,7 +37,7 @@ export function installPacked(folder: string): void {
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: source, env });
   execFileSync('tar', ['-xzf', join(folder, `earpiece-${version}.tgz`), '-C', folder]);
   mkdirSync(dirname(installed), { recursive: true });
-  // The app has a package.json, so that a package.json of a parent folder cannot claim the name.
+  // The app has its own package.json. Otherwise, `earpiece` could be the package of a parent folder.
   writeFileSync(join(app, 'package.json'), '{ "name": "app", "private": true }\n');
   cpSync(join(folder, 'package'), installed, { recursive: true });
   // An import of the package finds only the packages that package.json names.

@@ -51,7 +51,10 @@ export const REQUIREMENTS = {
       'In each conversation, a notification closes once. Only a delivery that proves to be lost opens the notification again.',
   },
   'log:fork': { behaviour: 'A fork keeps the open notifications of its origin, with the same ids.' },
-  'log:retention': { behaviour: 'Retention prunes closed records. The rest of the log replays to the same open notifications.' },
+  'log:retention': {
+    behaviour:
+      'Retention prunes the records of closed notifications. The rest of the log replays to the same open notifications.',
+  },
   'log:archive': {
     behaviour:
       'With an archive, each record is in exactly one file before it can be pruned, even if processes are killed or prune at once. earpiece forget removes the files of its agent.',
@@ -64,7 +67,7 @@ export const REQUIREMENTS = {
     behaviour: 'Only chat and tool records become part of a request to a provider.',
   },
   'log:redacted-carrier': {
-    behaviour: 'If the provider provably refuses a request because of a carrier, one line replaces the carrier.',
+    behaviour: 'If the provider provably refuses a request because of a notification, one line replaces the notification.',
   },
 
   // Stores.
@@ -170,7 +173,7 @@ export const REQUIREMENTS = {
   },
   'lease:client-ended': {
     behaviour:
-      'After the client has closed its end of stdio, no result carries notifications, and an answer that was not written before does not count as delivered. The notifications are offered again.',
+      'After the client has closed its end of stdio, no result carries notifications. Notifications in an answer that was not written before do not count as delivered, and are offered again.',
   },
   'lease:cancelled-early': {
     behaviour:
@@ -188,7 +191,7 @@ export const REQUIREMENTS = {
   },
   'store:locks': { behaviour: 'A process keeps its locks on a database while it checks, waits for and closes the files.' },
   'store:replaced': {
-    behaviour: 'A file that replaces an open database keeps all its records; the companions of the old file are renamed.',
+    behaviour: 'A file that replaces an open database keeps all its records; the -wal and the -shm of the old file are renamed.',
   },
   'store:kill-9': { behaviour: 'After kill -9 between any two writes, the database opens and is sound.' },
   'store:refuses': {
@@ -518,7 +521,8 @@ export const REQUIREMENTS = {
       'The gate of a critical notification or a cancel goes down when the host shows that it sent the refusal to its model.',
   },
   'gate:read-unasked': {
-    behaviour: 'If the agent has read an interrupt with get_notifications, Earpiece refuses no call because of that interrupt.',
+    behaviour:
+      'If the agent has read a critical notification or a cancel with get_notifications, Earpiece refuses no call because of it.',
   },
   'gate:pause': {
     behaviour:
@@ -971,7 +975,7 @@ export const REQUIREMENTS = {
   'bus:locked': { behaviour: 'A core subscriber cannot be disabled, and the refusal says why.' },
 
   'bus:disabled': {
-    behaviour: 'A disabled subscriber queues nothing from the next event on. A core subscriber cannot be disabled.',
+    behaviour: 'A disabled subscriber queues nothing from the next event on.',
   },
   'bus:window': {
     behaviour:
@@ -1142,7 +1146,7 @@ export const REQUIREMENTS = {
   'server:lifted': { behaviour: 'A resume over HTTP returns the pauses that it lifted.' },
   'config:broken-redact': {
     behaviour:
-      'A process that starts while a file that sets redact cannot be parsed redacts whole texts. A running process keeps its earlier patterns.',
+      'While a file that sets redact cannot be parsed, a process that starts redacts whole texts. A running process keeps its earlier patterns.',
   },
   'config:bounded': {
     behaviour:
@@ -1381,7 +1385,9 @@ export const REQUIREMENTS = {
     behaviour:
       "If a person blocks a task, its agent stops at the next call, and the agent's report closes the execution, all in under 2 s.",
   },
-  'tasks:unblocked': { behaviour: 'If a person withdraws an order before the agent has read it, the order never arrives.' },
+  'tasks:unblocked': {
+    behaviour: 'If a person unblocks a task before the agent has read the interrupt, the interrupt never arrives.',
+  },
   'tasks:known-faults': {
     behaviour:
       'A chat of the same agent neither gets nor consumes the interrupt of a task. A refused change of a task leaves no interrupt.',

@@ -81,7 +81,7 @@ function wrongCommands(line: string, known: Known): string[] {
       if (program === 'npx' && rest[0] === 'earpiece') return wrongEarpiece(rest.slice(1), known.program);
       if (program === 'npm' && rest[0] === 'run')
         return known.scripts.has(rest[1] ?? '') ? [] : [`there is no npm run ${rest[1]}`];
-      if (program === 'npm') return NPM.has(rest[0] ?? '') ? [] : [`npm ${rest[0]} is not a command that we know`];
+      if (program === 'npm') return NPM.has(rest[0] ?? '') ? [] : [`npm ${rest[0]} is no command that a test knows`];
       // The tests of the hosts run the commands of `claude plugin` with the real Claude Code.
       if (program === 'claude' && rest[0] === 'plugin') return [];
       return PLAIN.has(program ?? '') ? [] : [`${JSON.stringify(part)} is no command that a test knows`];

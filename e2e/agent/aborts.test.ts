@@ -18,7 +18,7 @@ type Cut = {
   readonly says: Answer;
   /** The answer is aborted before this chunk is sent. Default: before the first byte. */
   readonly at?: { readonly part: number; readonly delta: number };
-  /** Resolves when the agent has read the answer up to `at`. An earlier abort would test something else. */
+  /** Resolves when the agent has read the answer up to `at`. After an earlier abort, the agent would keep less. */
   readonly heard?: (talk: Talk) => Promise<void>;
   /** The kept records. `reasoning` is kept only if the API can sign it. */
   readonly kept: (api: Api) => readonly string[];
@@ -91,7 +91,7 @@ describe.each(APIS)('%s', (api) => {
 
   it.each(CUTS)('keeps the correct part of an answer that is cut off: $name', async ({ name, says, at, heard, kept }) => {
     const cut = async ({ cutOff }: Request): Promise<void> => {
-      // OpenAI chat has no readable reasoning.
+      // OpenAI chat sends no readable reasoning, so `heard` would never resolve.
       if (!(api === 'openai-chat' && (name === 'in-reasoning' || name === 'behind-signed-reasoning'))) await heard?.(talk);
       await talk.queue('FORCED stop that', { level: 'critical' });
       await cutOff;

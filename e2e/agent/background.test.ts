@@ -84,8 +84,8 @@ describe('an agent and its background tools', () => {
     expect(called.filter((name) => name !== 'work')).toEqual(['run']);
     expect(last.match(/Background run/g)).toHaveLength(1);
     expect(last).toMatch(/Background run [^.]*build[^.]* exit code 3|build.*exit(ed)? (with )?code 3/);
-    // The notification is in the result of the work during which the build ended. The first request has the person's message, and
-    // the second the result of the spawn.
+    // Request 0 has the person's message, request 1 the result of the spawn, and request 9 the result of the eighth piece of
+    // work.
     const first = model.requests.findIndex((request) => JSON.stringify(request.prompt).includes('Background run'));
     expect(first).toBe(1 + 8);
   });

@@ -34,7 +34,7 @@ function blocksOf(body: JsonObject): readonly Block[] {
   ].map(block);
 }
 
-/** Returns the number of blocks of each request that the cache has from earlier requests. */
+/** Returns for each request the number of its blocks, and how many of them the cache has from earlier requests. */
 function readFromCache(requests: readonly JsonObject[]): readonly { readonly of: number; readonly read: number }[] {
   const cache = new Set<string>();
   return requests.map((body) => {

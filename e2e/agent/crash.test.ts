@@ -1,7 +1,6 @@
 /**
  * Kills the agent with `kill -9` at each named point and at random, and resumes it each time. `scripts/agent-crash.ts` runs the
- * same test for longer. The test found two deliberate bugs: unanswered calls of a dead process, and views that each process
- * rendered again.
+ * same test for longer.
  */
 import { describe, expect, it } from 'vitest';
 import { AGENT_FAULT_POINTS, type FaultPoint } from '../../src/core/faults.ts';

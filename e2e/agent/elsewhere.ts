@@ -1,4 +1,4 @@
-/** Queues into the same file from another process. */
+/** Queues notifications into the database of a test from another process. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

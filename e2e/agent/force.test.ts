@@ -1,4 +1,4 @@
-/** Tests forced delivery between processes, which must always end. */
+/** Tests forced delivery between processes, and that a turn always ends. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ it.each(APIS)(
               do: async ({ cutOff }) => {
                 await talk.heard('text', 'delete ');
                 const began = await other.queue(address, { kind: 'user.stop', level: 'critical', message: 'FORCED stop that' });
-                // The bench measures the delay. This test shows that the critical notification is the cause.
+                // The agent aborts the answer only after the notification was queued. The bench measures the delay.
                 expect(await cutOff).toBeGreaterThan(began);
               },
             },
@@ -71,8 +71,8 @@ describe('no loops', () => {
       const done = request.text.split('"role":"tool"').length - 1;
       const says: Part[] = done < goes ? [text('I am working on it'), call(`call_${request.n}`)] : [text('done at last')];
       const words = says[0]?.kind === 'text' ? says[0].text.split(' ').length : 0;
-      // An answer that may be aborted ends only by the abort. The next answer must run to its end. The abort of the previous
-      // request may become visible here only after this request has arrived.
+      // Each answer waits for its abort, unless the previous answer was aborted. The previous abort may become known only after
+      // this request has arrived, so the loop checks it again.
       const before = talk.requests.at(-2);
       return {
         says,

@@ -1,6 +1,6 @@
 /**
- * Tests that an agent sends the same requests to another project's mock as to the scripted model. A tap between them keeps the
- * bytes.
+ * Tests that an agent sends the same requests to another project's mock as to the scripted model. A tap records the bytes that
+ * reach the mock.
  */
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../model/json.ts';

@@ -106,7 +106,7 @@ export class Talk implements AsyncDisposable {
     while (!ready(this.events)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Resolves when the agent has read this part of the answer: `said` ends its text, its reasoning or the arguments of a call. */
+  /** Resolves when the text, the reasoning or the call arguments that the agent has read so far end with `said`. */
   async heard(type: 'text' | 'reasoning' | 'tool_input', said: string): Promise<void> {
     await this.until((events) =>
       events

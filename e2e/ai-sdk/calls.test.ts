@@ -77,7 +77,7 @@ describe.each(MAJORS.flatMap((major) => APIS.map((api) => [major, api] as const)
     expect(desk.requests).toHaveLength(3);
     expect(desk.requests[1]).toMatchObject({ aborted: 'client' });
     desk.check(['FIRST', 'STOP']);
-    // Anthropic's package puts a user's message into the message of the results before it.
+    // Anthropic's package puts a user's message into the message of the results before it, so the bytes of that message change.
     if (api !== 'anthropic') desk.checkBytes();
     expect(desk.shape).toEqual([
       'user: text',

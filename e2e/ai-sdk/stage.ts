@@ -126,8 +126,8 @@ export class Desk implements AsyncDisposable {
   }
 
   /**
-   * Checks the rules for every conversation: the API accepts each request, each request extends the previous request, no request
-   * contains a marker twice, and the last request contains each marker.
+   * Checks the rules for every conversation: the API accepts each request, and each request extends the previous request. No
+   * request contains a marker twice, and the last request contains each marker.
    */
   check(markers: readonly string[], except: readonly string[] = []): void {
     for (const request of this.requests) expect(validate(request, except), `request ${request.n}`).toEqual([]);

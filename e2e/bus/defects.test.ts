@@ -1,5 +1,5 @@
 /**
- * Tests that would detect the known defects of an earlier build of this design. The tests use the shipped subscribers, real
+ * Tests that the known defects of an earlier build of this design are gone. The tests use the shipped subscribers, real
  * templates, and a database file.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

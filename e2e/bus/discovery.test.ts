@@ -50,10 +50,10 @@ class World {
   }
 }
 
-/** Folders are checked at most every 10 ms, and the machine may be busy. */
+/** The longest wait for a change of the folders, in ms. Folders are checked at most every 10 ms, and the machine may be busy. */
 const PATIENCE_MS = 20_000;
 
-/** Retries until exactly these subscribers have matched a failed build, because folders are checked at most every 10 ms. */
+/** Retries until exactly these subscribers have matched a failed build. */
 async function heard(ear: LoadedInbox, subject: string, ids: readonly string[]): Promise<void> {
   await expect
     .poll(async () => (await ear.bus.emit({ type: 'build.failed', source: 'ci', subject })).heard.map((one) => one.subscriber), {

@@ -1,4 +1,4 @@
-/** Tests the limits of a command that the built-in agent runs: the command gets no keys, and acts only for its agent. */
+/** Tests the limits of a command that the agent of Earpiece runs: the command gets no keys, and acts only for its agent. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -74,12 +74,12 @@ describe('API keys', { timeout: 120_000 }, () => {
   });
 });
 
-/** A shell text: a call with which Claude Code asks its hook for notifications. */
+/** The input of Claude Code's hook that asks for notifications, as a quoted word of a shell. */
 const HOOK = `'{"hook_event_name":"UserPromptSubmit","session_id":"s1","prompt":"hello","cwd":"'"$PWD"'"}'`;
 
 /** The variables with which a command finds the same database. */
 const KEPT = 'PATH="$PATH" HOME="$HOME" XDG_STATE_HOME="$XDG_STATE_HOME" EARPIECE_DB="$EARPIECE_DB"';
-/** Runs $LINE below as many shells as $0 says. */
+/** Runs `$LINE` inside `$0` nested shells. */
 const NESTED = 'if [ $0 = 0 ]; then eval "$LINE"; else bash -c "$BASH_EXECUTION_STRING" $(($0 - 1)); exit; fi';
 
 describe('the actor of a command', { timeout: 120_000 }, () => {

@@ -145,8 +145,8 @@ export class Terminal {
     const since = performance.now();
     try {
       while (this.#held || !holds(this.all)) {
-        if (this.#over) throw new Error(`it ended and never showed ${what}:\n${this.all}`);
-        if (performance.now() - since >= LONGEST_MS) throw new Error(`it does not show ${what}:\n${this.all}`);
+        if (this.#over) throw new Error(`the program ended and never showed ${what}:\n${this.all}`);
+        if (performance.now() - since >= LONGEST_MS) throw new Error(`the screen does not show ${what}:\n${this.all}`);
         await new Promise<void>((resolve) => this.#changed.push(resolve));
       }
     } finally {

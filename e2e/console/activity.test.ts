@@ -23,7 +23,7 @@ verifies(
     await morning(stage);
     const page = await stage.page();
     const rows = page.locator('a.row');
-    // A bar is half an hour, so one bar contains all events from 10:15 on.
+    // A bar covers half an hour. The stage's clock starts at 10:15, so one bar contains all events.
     const activity = `${stage.url}/#/activity?range=24h`;
     await page.goto(activity);
     const number = page.getByRole('definition').filter({ has: page.getByRole('link') });

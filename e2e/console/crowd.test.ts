@@ -178,7 +178,7 @@ for (const colorScheme of ['light', 'dark'] as const)
         expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
         expect([hash, await faults(page)]).toEqual([hash, []]);
       }
-      // No text is cut to a meaningless word.
+      // The shortened label still names the records.
       await visit(page, conversation(stage, nameOf(3)));
       const says = await page.locator('.talk-head .toggle').evaluate((label) => {
         const { content } = (

@@ -24,7 +24,7 @@ const TEXTS = [
 
 export const nameOf = (n: number): string => `${['shop', 'docs', 'infra'][n % 3]}/agent-${String(n).padStart(2, '0')}`;
 
-/** The agents that differ from the others. */
+/** The paused agents. `AWAY` is the agent that is not active. */
 export const PAUSED = [nameOf(3), nameOf(7)] as const;
 export const AWAY = nameOf(5);
 

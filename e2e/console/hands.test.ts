@@ -112,7 +112,7 @@ verifies('console:hands', 'the focus follows a row that moves', async () => {
   expect(await nextFor(tasks, worker)).toMatchObject({ kind: 'work' });
   await under(page, 'in progress', 't1').locator('[data-deed=edit]:focus').waitFor();
 
-  // If the row has no such button, the row has the focus.
+  // If the row no longer has the focused button, the row itself gets the focus.
   await under(page, 'in progress', 't1').getByRole('button', { name: 'Block' }).focus();
   await tasks.move('shop', 't1', 'blocked', { by: MIRA, reason: 'legal has to agree' });
   await under(page, 'blocked', 't1').waitFor();
@@ -126,7 +126,7 @@ verifies('console:hands', 'the error of a task is shown at the new place of the 
   const page = await stage.page();
   await page.goto(`${stage.url}/#/tasks`);
   await under(page, 'to do', 't1').waitFor();
-  // The page does not know yet that another person was faster.
+  // The page does not know yet that another person has moved the task.
   const listed = await late(page, 'GET', /^\/api\/tasks\?/u);
   await tasks.move('shop', 't1', 'backlog', { by: MIRA });
   await listed.answered;

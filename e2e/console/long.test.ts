@@ -14,7 +14,6 @@ import { Stage } from './stage.ts';
 const TURNS = 500;
 const OPEN = 300;
 const MAIN = conversationId('main');
-/** The maximum number of elements of the page. */
 const MOST_ELEMENTS = 4_000;
 
 let browser: Browser;

@@ -155,7 +155,7 @@ verifies('console:person', 'if waking needs consent, a person can discuss a noti
   await page.getByText('The export is broken.').waitFor();
   await rode(page, 'export.failed').waitFor();
   await asks.waitFor({ state: 'detached' });
-  // A notification that arrives before the end of the turn is delivered in that turn.
+  // The test waits for the end of the turn, because an earlier notification would be delivered in that turn.
   await expect.poll(() => agent.mode).toBe('idle');
 
   await stage.ear.queue('shop/coder#main', { kind: 'import.failed', level: 'error', message: 'the import failed' });

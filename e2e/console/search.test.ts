@@ -90,7 +90,7 @@ verifies('console:search', 'an old word is found in the log, part by part, and t
   expect(await line.evaluate((element) => element.matches(':focus'))).toBe(true);
   await panel(page).locator('a[aria-current=true]').getByText('score of the Lighthouse').waitFor();
 
-  // The URL contains the position, so a reload and a shared link find it.
+  // The URL contains the position of the hit, so a reload and a shared link lead to the hit.
   await page.reload();
   await line.getByText('score of the Lighthouse: 98').waitFor();
   await expect.poll(() => inView(line)).toBe(true);

@@ -173,7 +173,7 @@ verifies(
     await using stage = await Stage.open(browser);
     await morning(stage);
     const page = await stage.page();
-    // A bar is half an hour, so one bar contains all events from 10:15 on.
+    // A bar covers half an hour. The stage's clock starts at 10:15, so one bar contains all events.
     await page.goto(`${stage.url}/#/activity?range=24h`);
     const chart = page.locator('figure', { has: page.getByRole('heading', { name: 'Queued, by level' }) });
     const point = chart.locator('a.point').last();

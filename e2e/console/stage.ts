@@ -106,7 +106,7 @@ export class Stage implements AsyncDisposable {
     return page;
   }
 
-  /** Starts the built-in agent with a scripted model. */
+  /** Starts an agent of Earpiece with a scripted model. */
   async agent(
     address: string,
     steps: readonly Step[],
@@ -128,7 +128,7 @@ export class Stage implements AsyncDisposable {
 }
 
 /**
- * Uses a port outside the ephemeral range. Another test's connection could take an ephemeral port while the server is down.
+ * Listens on a port outside the ephemeral range. Another test's connection could take an ephemeral port while the server is down.
  */
 async function listenApart(server: Server): Promise<{ readonly port: number; readonly url: string }> {
   for (;;) {
@@ -140,7 +140,7 @@ async function listenApart(server: Server): Promise<{ readonly port: number; rea
   }
 }
 
-/** The time is 10:15, so no run spans two days, or two bars of half an hour. */
+/** A clock that starts at 10:15, so that no run spans two days, or two bars of half an hour. */
 const MORNING: Clock = ((ahead) => ({ now: () => Date.now() + ahead }))(new Date().setHours(10, 15, 0, 0) - Date.now());
 
 /** Returns folders and an environment in which no setting of the machine's user takes effect. */

@@ -58,7 +58,7 @@ describe('a plugin and its bridge', () => {
   };
   const whose = (): Whose => ({ session: 's1', folder: home });
   const prompt = (client: BridgeClient): Promise<Handed | undefined> => client.ask(whose(), { kind: 'prompt' });
-  /** Asks again while a busy machine lets the plugin continue without an answer. */
+  /** Asks until the plugin has an answer. On a busy machine, the plugin may continue without an answer. */
   const heard = (client: BridgeClient): Promise<Handed> => answered(() => prompt(client));
   const bridges = () => processesOf(home).filter(({ command }) => command.includes(' bridge '));
   const one = (): number => {
@@ -69,7 +69,7 @@ describe('a plugin and its bridge', () => {
   const offered = async (): Promise<void> => {
     while (!(await ear.open('shop/pi')).some(({ state }) => state === 'offered')) await tick();
   };
-  /** Queues LATE, and asks for it while the bridge is stopped. Then continues the bridge, and returns its process id. */
+  /** Queues LATE, and asks for it while the bridge is suspended. Then continues the bridge, and returns its process id. */
   const givenUp = async (client: BridgeClient): Promise<number> => {
     await ear.queue('shop/pi', { message: 'WORD' });
     (await heard(client)).confirm();

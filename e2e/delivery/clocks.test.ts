@@ -251,7 +251,7 @@ describe('the clocks are right', () => {
   it('expired notifications are closed, once another live process agrees', async () => {
     proves('time:witness');
     await using shell = new Shell();
-    // `why` and the lists show the notification as expired before its record in the log.
+    // `why` and the lists show an expired notification before the log contains the record of its end.
     const isClosed = async (): Promise<boolean> =>
       (await shell.json(['log'])).some(({ type, outcome }) => type === 'notification_closed' && outcome === 'expired');
     await shell.says(['send', '--to', 'coder', '--id', 'n1', '--ttl', '1ms', 'over']);

@@ -1,5 +1,5 @@
 /**
- * Tests the refusals that a gateway sends from the last known gate, because another process holds the lock of the database. The
+ * Tests the refusals that a gateway bases on the last known gate while another process holds the lock of the database. The
  * gateway records these refusals when the lock is released.
  */
 import { readFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * Runs a small MCP server over stdio that writes a JSON line into `CALL_LOG` for each call. A call that never reached the
- * server is missing in that file. `echo {text, delayMs?, held?}` answers after the delay, or with `held` when the method
- * `release` is called. `fail {text}` answers with `isError`. `ALSO` names one more tool, which works like `echo`.
+ * Runs a small MCP server over stdio that writes a JSON line into the file `CALL_LOG` for each call. `echo {text, delayMs?,
+ * held?}` answers after the delay, or with `held` when the method `release` is called. `fail {text}` answers with `isError`.
+ * `ALSO` names one more tool, which works like `echo`.
  */
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

@@ -16,7 +16,7 @@ const HERE = 'shop/coder#main';
 const ECHO = join(import.meta.dirname, 'echo-server.ts');
 const SLOWLY = `sleep 2.5; exec "${process.execPath}" "${ECHO}"`;
 
-/** A client whose stdin reaches the program in its arguments. */
+/** A client, as a script: starts the program that its arguments name, and pipes its own stdin to that program. */
 const CLIENT = `
   const [program, ...args] = process.argv.slice(1);
   process.stdin.pipe(require('node:child_process').spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] }).stdin);

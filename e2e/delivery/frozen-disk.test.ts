@@ -19,8 +19,8 @@ import { Stage, textOf, type GatewayClient } from './stage.ts';
 const FROZEN_MS = 8_000;
 const LOCKED_MS = 4_000;
 /**
- * The promise `store:frozen-disk` is 300 ms. A test on a busy machine allows more, because a call that waited for the disk would
- * take seconds.
+ * The longest time of a call, in ms. The promise `store:frozen-disk` is 300 ms. A test on a busy machine allows more, because a
+ * call that waited for the disk would take seconds.
  */
 const SOON_MS = 1_500;
 
@@ -58,7 +58,10 @@ const run = (command: string, ...args: string[]): void => void execFileSync(comm
 
 type Calls = readonly { readonly ms: number; readonly text: string }[];
 
-/** Makes calls as an agent does, one after the other, until `over` accepts the list of calls. Returns the time of each in ms. */
+/**
+ * Makes calls as an agent does, one after the other, until `over` accepts the list of calls. Returns the time in ms and the text
+ * of each call.
+ */
 async function callsUntil(gateway: GatewayClient, over: (calls: Calls) => boolean): Promise<Calls> {
   const calls: { ms: number; text: string }[] = [];
   while (!over(calls)) {

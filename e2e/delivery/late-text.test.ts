@@ -13,7 +13,7 @@ import { proves } from '../verifies.ts';
 
 const LOG = logKey('shop', 'coder');
 const HERE = 'shop/coder#main';
-/** Less than half of a lease, after which the gateway releases a kept text. */
+/** A time limit in ms. After half of a lease, which is longer, the gateway releases a kept text. */
 const SOON_MS = 10_000;
 
 type Scene = { readonly stage: Stage; readonly ear: LoadedInbox; readonly gateway: GatewayClient };

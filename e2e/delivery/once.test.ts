@@ -9,7 +9,7 @@ import { Stage, textOf, type GatewayClient } from './stage.ts';
 import { proves } from '../verifies.ts';
 
 const LOG = logKey('shop', 'coder');
-/** Returns the machine's monotonic clock in ms, which is the same in all processes, unlike the time since their start. */
+/** Returns the machine's monotonic clock in ms. Unlike `performance.now()`, this clock is the same in all processes. */
 const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 describe('once', () => {

@@ -14,7 +14,10 @@ const ECHO = join(import.meta.dirname, 'echo-server.ts');
 const bytes = (text: string): number => Buffer.byteLength(text);
 const chars = (text: string): number => text.length;
 
-/** The names in `initialize`, with the longest result that each client shows whole. */
+/**
+ * The names in `initialize`, the length of the longest result that each client shows whole, and the function that measures this
+ * length.
+ */
 const CLIENTS: readonly [string, number, (text: string) => number][] = [
   ['codex-mcp-client', 11_900, bytes],
   ['qwen-cli-mcp-client-earpiece', 25_000, chars],

@@ -25,7 +25,7 @@ describe('an agent that asks for the notifications of another agent', () => {
       for (const session_token of [...forms, 7, null, ['projA/first#main'], { address: 'projA/first#main' }]) {
         const answer = await client.call('get_notifications', { session_token });
         expect([session_token, textOf(answer)]).toEqual([session_token, expect.not.stringContaining('secret plan') as string]);
-        // Null counts as left out.
+        // `null` counts as no token.
         expect(answer.isError).toBe(session_token === null ? undefined : true);
       }
     // A known connection cannot use a real token either.

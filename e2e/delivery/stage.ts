@@ -155,7 +155,6 @@ export class GatewayClient implements AsyncDisposable {
     this.process.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`);
   }
 
-  /** Sends a request. Returns its id and its answer. */
   begin(method: string, params: object): { id: number; answer: Promise<unknown> } {
     const id = this.#next++;
     const answer = new Promise<unknown>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));

@@ -4,7 +4,7 @@ type Rooms = Readonly<Record<string, { readonly mayImport: readonly string[] }>>
 /** Rooms that may import nearly all others. Their arrows would hide the other arrows. */
 const COMPOSE = ['cli', 'entries'];
 
-/** Draws only direct arrows, and no arrow to a room that other arrows reach. */
+/** Returns the diagram. An arrow is left out if other arrows lead from its room to its target. */
 export function roomsDiagram(rooms: Rooms): string {
   const drawn = Object.keys(rooms).filter((room) => !COMPOSE.includes(room));
   const arrows = drawn.flatMap((room) =>

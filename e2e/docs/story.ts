@@ -9,7 +9,7 @@ type Scene = { readonly left: Pane; readonly right: Pane };
 const [LEFT, RIGHT] = [47, 62] as const;
 const [CHAR, LINE, PAD, GAP, HEAD] = [7.25, 17, 14, 16, 30] as const;
 
-/** Runs the story of the picture: a build fails, and a person stops the agent. */
+/** Runs the story of the picture: a build fails, and a person pauses the agent. */
 export async function story(): Promise<Scene[]> {
   await using terminal = await Terminal.open();
   writeFileSync(join(terminal.folder, 'test.js'), 'console.log("cart.test.js: total() is off by 1 cent"); process.exit(1);\n');

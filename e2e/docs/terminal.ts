@@ -7,7 +7,7 @@
  *
  * - `text`: commands and their output.
  * - `text agent`: the text that the model reads with its next tool result.
- * - `text refused`: the text that the model reads instead of running its next tool.
+ * - `text refused`: the text that the model reads instead of the result of its next tool.
  */
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';

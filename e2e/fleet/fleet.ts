@@ -24,7 +24,7 @@ const MACHINE = pathToFileURL(join(import.meta.dirname, 'machine.ts')).href;
 
 export type AgentProcess = {
   readonly child: ChildProcess;
-  /** Resolves with the next line that begins with this text. */
+  /** Resolves with the first line that begins with this text, even if the agent has already printed this line. */
   readonly says: (beginning: string) => Promise<string>;
 };
 
@@ -50,7 +50,6 @@ export class Fleet implements AsyncDisposable {
     return new Fleet(db, store, token);
   }
 
-  /** Returns the environment of a program on one machine. */
   env(machine: string): Record<string, string> {
     return {
       PATH: process.env['PATH'] ?? '',

@@ -200,7 +200,7 @@ export function fleetScenes(start: () => Promise<Engine>): void {
 
     expect(await holder()).toMatchObject({ machine: first?.machine, pid: first?.pid });
     process.kill(first?.pid ?? 0, 'SIGKILL');
-    // With this time, the dead machine seems to have last renewed its lease three minutes ago.
+    // With this time, the killed process seems to have reported for the last time three minutes ago.
     await fleet.inbox.store.setSetting("followers' process of shop", { ...first, at: Date.now() - 180_000 });
     fleet.command('b', 'follow', '--look', 'shop');
     await vi.waitUntil(async () => (await holder())?.machine.startsWith('b'), { timeout: PATIENCE_MS });

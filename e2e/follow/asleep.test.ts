@@ -1,4 +1,6 @@
-/** Tests a laptop that sleeps for three hours while a pull request is followed: a stopped process, and a clock that has moved. */
+/**
+ * Tests a laptop that sleeps for three hours while a pull request is followed: a suspended process, and a clock that has moved.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,8 +1,7 @@
 /**
  * Runs a GitHub on loopback for the real `gh`, which speaks plain HTTP to the host `github.localhost`. `HTTP_PROXY` names this
  * server, so `gh` sends its requests to the server. The server has the REST routes that a follower reads, with ETags, and the
- * GraphQL of
- * `gh pr view`.
+ * GraphQL of `gh pr view`.
  */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

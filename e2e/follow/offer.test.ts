@@ -50,7 +50,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await pause(50);
 }
 
-/** Resolves when each process that a hook has started to ask GitHub has ended. */
+/** Waits for the end of all processes that hooks have started to find pull requests. */
 const settled = (): Promise<void> =>
   until(() => !execFileSync('ps', ['-Awwo', 'args'], { encoding: 'utf8' }).includes(`--db ${shell.db} --offer`));
 

@@ -414,7 +414,8 @@ test('adds', () => assert.equal(1, 2));
     ),
     terminal: true,
   },
-  // The reporter dot names no files that pass. Another file runs, then the module of a file is fixed, then the other file.
+  // The reporter dot does not name files that pass. First only price.test.js runs, then cart.test.js with its fixed module, then
+  // price.test.js without an error.
   'vitest-dot-watch': {
     files: {
       'package.json': MODULE,

@@ -28,7 +28,10 @@ const signal = (): { done: Promise<void>; give: () => void } => {
   return { done: promise, give: resolve };
 };
 
-/** The offer of the first call's text waits for `ask`. The next text of any call is made, and waits for `leave`. */
+/**
+ * A gateway that holds two texts: the first call's text before its offer, until `ask`, and the next text after its offer, until
+ * `leave`.
+ */
 class Scene implements AsyncDisposable {
   readonly inbox: Inbox;
   readonly client = new Client({ name: 'any', version: '1' });

@@ -36,7 +36,7 @@ async function listed(client: RawClient, id: string): Promise<string[]> {
 const META =
   '{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}';
 
-/** On a busy machine every server may start slowly. */
+/** How long the gateway waits for servers, in ms: long enough for all servers on a busy machine. */
 const ALL = { graceMs: 20_000, othersMs: 20_000 };
 
 const changed = (line: string): boolean => line.includes('notifications/tools/list_changed');

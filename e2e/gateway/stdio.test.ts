@@ -236,8 +236,8 @@ describe('a gateway ends with its client and leaves no process behind', () => {
   }
 
   /**
-   * The gateway waits 300 ms after the end of stdin and 1.5 s after SIGTERM before it kills the helper. A client kills a late
-   * process after 4 s.
+   * The longest time in which the gateway may stop, in ms. The gateway waits 300 ms after the end of stdin and 1.5 s after
+   * SIGTERM before it kills the helper. A client kills a late process after 4 s.
    */
   const BAR_MS = 3_500;
 

@@ -234,7 +234,7 @@ describe('output', () => {
   });
 });
 
-/** Returns the answer to a call after the end. */
+/** Returns the answer to a call that comes after the handles were closed. */
 async function stageless(handles: ReturnType<typeof stage>['handles']): Promise<{ isError?: boolean; content: string }> {
   const [tool] = handles.tools;
   if (tool === undefined) throw new Error('no tool');

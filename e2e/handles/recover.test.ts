@@ -52,7 +52,7 @@ describe('after kill -9', () => {
     expect(foreground.flatMap((pid) => membersOf(pid)).length).toBeGreaterThan(0);
     agent.kill('SIGKILL');
     await exited;
-    // The process ignores SIGHUP and SIGPIPE, and ends within the grace period.
+    // The command ignores SIGHUP and SIGPIPE, and still ends within the grace period.
     for (const began = performance.now(); foreground.some((pid) => membersOf(pid).length > 0); await setImmediate())
       expect(performance.now() - began).toBeLessThan(10_000);
     expect(background.some((pid) => membersOf(pid).length > 0)).toBe(true);

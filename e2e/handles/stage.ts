@@ -1,4 +1,4 @@
-/** Makes a conversation with handles, on a store in memory. Leftovers fail the test. */
+/** Makes a conversation with handles, on a store in memory. A test fails if it leaves processes or resources behind. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -10,7 +10,7 @@ import { stage, type Stage } from './stage.ts';
 
 type Shown = { state: string; content?: string; question?: string; result?: string };
 
-/** Answers the program, and fetches its output again if a busy machine delays it beyond the one-second wait. */
+/** Answers the program. If no output arrives within one second, as on a busy machine, fetches the output again. */
 async function answered(ask: Stage['ask'], id: string, input: string): Promise<Shown> {
   const first = (await ask('run', { action: 'apply', id, input })) as unknown as Shown;
   if (first.state !== 'running') return first;

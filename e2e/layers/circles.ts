@@ -46,7 +46,6 @@ function reachedFrom(file: string, imports: ReadonlyMap<string, readonly string[
   return reached;
 }
 
-/** Returns files with more than `MAX_LINES` lines. */
 export function longFiles(folder: string): readonly { readonly file: string; readonly lines: number }[] {
   return sourcesIn(folder).flatMap((file) => {
     const lines = readFileSync(join(folder, file), 'utf8').split('\n').length - 1;

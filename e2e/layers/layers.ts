@@ -129,7 +129,7 @@ export function violations(src: string, rooms: Readonly<Record<string, Room>> = 
       const room = rooms[name];
       if (name === '.') return [];
       if (room === undefined)
-        return [`${file}: the room ${name} has no arrows yet; say in e2e/layers/layers.ts whom it may import`];
+        return [`${file}: the room ${name} is not listed in e2e/layers/layers.ts; list there what it may import`];
       const code = withoutComments(readFileSync(join(src, file), 'utf8'));
       const at = (index: number): string => `${file}:${code.slice(0, index).split('\n').length}`;
       return [
@@ -166,7 +166,7 @@ export function consoleViolations(source: string): string[] {
         const line = code.slice(0, match.index).split('\n').length;
         const why = `console/${file}:${line} imports ${target}`;
         if (!target.startsWith('.'))
-          return CONSOLE.packages.includes(target) ? [] : [`${why}; only ${CONSOLE.packages.join(', ')}`];
+          return CONSOLE.packages.includes(target) ? [] : [`${why}; it may import only ${CONSOLE.packages.join(', ')}`];
         const path = join(dirname(file), target);
         if (!path.startsWith('..')) return [];
         const [, room = ''] = /^\.\.\/\.\.\/src\/(wire\/client|[^/]+)\//u.exec(path) ?? [];
@@ -189,7 +189,7 @@ function forbidden(target: string, file: string, { mayImport, pure }: Room): str
       : `imports ${path}; it may import ${mayImport.join(', ') || 'no other room'}`;
   }
   if (!pure || pure.packages.includes(target)) return undefined;
-  return `imports ${target}; only ${pure.packages.join(', ')}`;
+  return `imports ${target}; it may import only ${pure.packages.join(', ')}`;
 }
 
 const roomOf = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '.');

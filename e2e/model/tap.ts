@@ -39,7 +39,7 @@ export interface TapOptions {
   readonly upstream: string;
   /** The file that gets a JSON line for each request, each answer (without its text) and each refusal. */
   readonly log?: string | undefined;
-  /** Awaited before the request continues. */
+  /** Awaited before the tap passes the request on. The returned order changes or stops the request. */
   readonly onRequest?: ((request: Recorded) => Order | undefined | Promise<Order | undefined>) | undefined;
   /** Returns the function that changes the lines of this request's answer, or undefined. */
   readonly rewrite?: (request: Recorded) => ((lines: string) => string) | undefined;
@@ -53,8 +53,8 @@ export interface Tap extends AsyncDisposable {
 
 /**
  * Starts a recording proxy on 127.0.0.1, which keeps the exact bytes of every request and streams the answers through. As
- * HTTP_PROXY, the proxy also catches outgoing connections. The proxy tunnels connections to loopback, sends a plain request to
- * loopback to the upstream server, and refuses and records all others.
+ * HTTP_PROXY, the proxy also gets the client's other connections. The proxy opens tunnels to loopback, passes plain requests for
+ * loopback to the upstream server, and refuses and records everything else.
  */
 export async function startTap(options: TapOptions): Promise<Tap> {
   const requests: Recorded[] = [];

@@ -1,5 +1,6 @@
 /**
- * Compares one answer over each listener: Earpiece's listener writes it to the socket, and another listener gets a `Response`.
+ * Compares the same answer over two listeners: Earpiece's listener writes the answer to the socket, and another listener gets a
+ * `Response`.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';

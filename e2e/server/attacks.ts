@@ -918,7 +918,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
-      what: 'the same JSON with the type application/vnd.x+json, Application/JSON, text, and without a type',
+      what: 'JSON 100,000 deep with the type application/vnd.x+json, Application/JSON, text, and without a type',
       seen: '400 bad_argument',
       attempt: async (s) => {
         const deep = `{"to":"shop/coder","message":"x","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;

@@ -8,7 +8,7 @@ const LABEL = /^[a-zA-Z_][a-zA-Z0-9_]*$/u;
 const TYPES = ['counter', 'gauge', 'histogram', 'summary', 'untyped'];
 
 export function readExposition(text: string): readonly Family[] {
-  if (!text.endsWith('\n')) throw new Error('the last line has no end');
+  if (!text.endsWith('\n')) throw new Error('the last line has no line break');
   const families: { name: string; type?: string; help?: string; series: Series[] }[] = [];
   const seen = new Set<string>();
   /** Returns the family of this line. Throws if lines of other families are between the lines of this family. */
@@ -27,7 +27,7 @@ export function readExposition(text: string): readonly Family[] {
       const last = families.at(-1);
       const isOf = last !== undefined && namesOf(last.name, last.type).includes(series.name);
       const family = isOf ? last : familyOf(series.name, line);
-      if (family.type === undefined || family.help === undefined) throw new Error(`nothing was said of it before: ${line}`);
+      if (family.type === undefined || family.help === undefined) throw new Error(`no HELP or no TYPE before: ${line}`);
       const key = `${series.name} ${labelsOf(series)}`;
       if (seen.has(key)) throw new Error(`the same series again: ${line}`);
       seen.add(key);
@@ -36,12 +36,12 @@ export function readExposition(text: string): readonly Family[] {
     }
     if (!NAME.test(name)) throw new Error(`not a name: ${line}`);
     const family = familyOf(name, line);
-    if (family.series.length > 0) throw new Error(`after its series: ${line}`);
+    if (family.series.length > 0) throw new Error(`HELP or TYPE after the series: ${line}`);
     if (told === 'HELP') {
       if (family.help !== undefined || /\\(?![\\n])/u.test(rest)) throw new Error(`HELP twice, or a wrong escape: ${line}`);
       family.help = rest;
     } else {
-      if (family.type !== undefined || !TYPES.includes(rest)) throw new Error(`TYPE twice, or none that there is: ${line}`);
+      if (family.type !== undefined || !TYPES.includes(rest)) throw new Error(`TYPE twice, or an unknown type: ${line}`);
       family.type = rest;
     }
   }

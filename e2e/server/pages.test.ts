@@ -5,7 +5,7 @@ import { proves } from '../verifies.ts';
 import { Stage } from './stage.ts';
 
 const MOST = 512 * 1024;
-/** The length of a message. Nine such messages exceed a page. */
+/** The length of a message, in characters. Nine such messages exceed a page. */
 const LARGE = 60_000;
 const N = 60;
 const LOGS = ['shop/coder', 'shop/tester'];

@@ -17,7 +17,7 @@ export class ServerProcess implements AsyncDisposable {
     this.ended = new Promise((resolve) => this.#child.once('close', (code, signal) => resolve({ code, signal })));
     this.ready = new Promise((resolve, reject) => {
       createInterface({ input: this.#child.stdout }).once('line', (line) => resolve(JSON.parse(line) as Served));
-      void this.ended.then(({ code }) => reject(new Error(`it ended with ${code}: ${this.stderr}`)));
+      void this.ended.then(({ code }) => reject(new Error(`the server ended with ${code}: ${this.stderr}`)));
     });
     // This handler prevents an unhandled rejection. A caller that awaits `ready` still gets the error.
     this.ready.catch(() => undefined);

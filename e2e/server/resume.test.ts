@@ -12,7 +12,9 @@ async function paused(stage: Stage): Promise<void> {
   await stage.inbox.queue('shop/*', { action: 'pause', message: 'hold on', origin: { person: 'Anna' } });
 }
 
-/** Returns the later notifications of the log: the resumed conversation, the person, and the message of each. */
+/**
+ * Returns the notifications that were queued after this position, each with its log, conversation, message, action and origin.
+ */
 async function told(stage: Stage, after: number): Promise<unknown[]> {
   const records = await stage.inbox.store.read({ after, types: ['system_notification_queued'] });
   return records

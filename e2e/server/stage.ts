@@ -36,7 +36,7 @@ export class Stage implements AsyncDisposable {
   readonly inbox: Inbox;
   readonly server: Server;
   readonly at: Listening;
-  /** The server's reports, and its request lines. */
+  /** The lines that the server reports. `logged` has its request lines. */
   readonly reported: string[];
   readonly logged: string[];
   /** The client with an admin token. */

@@ -15,7 +15,6 @@ export type Fault = {
 
 export const write = (file: string, settings: unknown) => (home: Home) => void home.write(file, JSON.stringify(settings));
 export const parsed = (home: Home, file: string) => JSON.parse(home.read(file)) as Record<string, object>;
-/** Adds settings to a file. */
 export const merge = (file: string, settings: (home: Home) => object) => (home: Home) =>
   void home.write(file, JSON.stringify({ ...(home.has(file) ? parsed(home, file) : {}), ...settings(home) }));
 export const hooksOf = (home: Home, file: string): Record<string, { hooks: { command: string }[] }[]> =>

@@ -1,6 +1,6 @@
 /**
- * Tests the texts that a model reads about files and repositories that others change: sources, the bus, the shipped subscribers,
- * a carrier.
+ * Tests the texts that a model reads when others change files and repositories, through the sources, the bus, the shipped
+ * subscribers and a carrier.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Tests files that others change, on a real disk. */
+/** Tests the events about files that other programs change, on a real disk. */
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,

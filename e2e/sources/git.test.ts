@@ -378,7 +378,7 @@ describe("the agent's own commands", () => {
     expect(await told()).toEqual([]);
     mine.git('checkout', '-q', '--ours', 'a');
     await source.withOwnCommand(() => mine.git('commit', '-qam', 'merged'));
-    // `git.up_to_date` withdraws the events that may still be open.
+    // The event `git.up_to_date` withdraws the notifications that may still be open.
 
     expect(await told()).toEqual(['debug git.up_to_date: `main` has all of `origin/main`']);
     expect(seen.troubles).toEqual([]);

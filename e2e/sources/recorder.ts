@@ -9,7 +9,7 @@ export type Recorder = Emitter & {
   readonly lines: () => string[];
   /** Resolves with the first matching event from index `from` on (default 0). */
   readonly until: (is: string | ((event: Event) => boolean), from?: number) => Promise<Event>;
-  /** Resolves after this many emitted events. */
+  /** Resolves when this many events have been emitted, counted from the start. */
   readonly count: (events: number) => Promise<void>;
   /** Runs before each emit. An error of this function is the error of the emit. */
   before: () => Promise<void> | void;

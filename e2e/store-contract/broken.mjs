@@ -1,4 +1,4 @@
-// A store under the contract suite. The first argument names its defect.
+// Runs the contract suite on a store with one defect, which the first argument names.
 import { describe, test } from 'node:test';
 import { memoryStore, runStoreContract } from 'earpiece/store';
 

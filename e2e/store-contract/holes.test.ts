@@ -18,7 +18,7 @@ const optionsOf = ({ args }: Call): Partial<typeof OPTIONS> | undefined =>
 
 /**
  * The defects, named after the data that the store loses. Each defect has a function that drops or changes the lost calls. The
- * other texts begin the titles of the cases that must fail, without the leading `has `.
+ * other texts are the beginnings of the titles of the cases that must fail, without their leading `has `.
  */
 const DEFECTS: Readonly<Record<string, readonly [keeps: (call: Call) => Call | undefined, ...found: readonly string[]]>> = {
   'a whole append that swaps a setting': [

@@ -65,7 +65,6 @@ test.each([
   300_000,
 );
 
-/** The number of cases of the suite. */
 const CASES = 167;
 /** The number of cases that open the store again. */
 const REOPENED = 15;

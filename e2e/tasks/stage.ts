@@ -52,7 +52,7 @@ export class Office extends Stage {
     return new Agent(client);
   }
 
-  /** Waits until the gateway has recorded the presence of the session, which happens during its work. */
+  /** Waits until the gateway has recorded the presence of the session. The gateway does so while it works. */
   async seen(conversation: string): Promise<void> {
     const { ear } = this as unknown as { ear: LoadedInbox };
     const of = { log: logKey('shop', 'coder'), conversation: conversation as ConversationId };

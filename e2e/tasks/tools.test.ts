@@ -103,7 +103,7 @@ describe('the tools for tasks', () => {
       });
       expect(JSON.stringify(ours.content)).toContain('works on no task');
 
-      // Every text of Earpiece uses that name.
+      // Every text of Earpiece uses the name with the prefix.
       const { person } = office;
       const called = async (name: string, given: Readonly<Record<string, unknown>> = {}): Promise<string> =>
         textIn(await client.callTool({ name, arguments: given }));

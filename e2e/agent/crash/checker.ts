@@ -9,7 +9,7 @@ export type Lived = {
   readonly records: readonly Draft[];
   /** The requests of all processes, in the order of their arrival. */
   readonly requests: readonly Recorded[];
-  /** The notifications that were acknowledged to their producers. Each message is the notification's id and a full stop. */
+  /** The ids of the notifications that were acknowledged to their producers. The message of each is its id and a full stop. */
   readonly queued: readonly string[];
 };
 

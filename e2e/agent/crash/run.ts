@@ -59,7 +59,7 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
       const id = `note-${n}`;
       await other.queue(ADDRESS, { id, kind: 'ci.told', level: levels[n % levels.length] ?? 'info', message: `${id}.` });
       queued.push(id);
-      // The notifications are spread over the talk, so they are not all queued at its beginning.
+      // Waits for the next request after each fourth notification, to spread the notifications over the talk.
       for (const so = model.requests.length; so === model.requests.length && n % 4 === 3 && !stop.signal.aborted;) await sleep(2);
     }
   })();
@@ -130,7 +130,7 @@ export const randomKill = (chance: () => number, times = 1 + Math.floor(chance()
   afterMs: chance() * 25,
 });
 
-/** Returns a function that gives numbers from 0 to below 1, which the seed determines. */
+/** Returns a generator of random numbers from 0 to below 1. The same seed gives the same numbers. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

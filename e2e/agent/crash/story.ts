@@ -1,6 +1,6 @@
 /**
- * Plays the model's side of a talk of 20 tool calls, in which the agent is killed repeatedly. This side knows only the latest
- * request.
+ * Plays the model's side of a talk of 20 tool calls, in which the agent is killed repeatedly. Each answer depends only on the
+ * latest request.
  */
 import type { Policy } from '../../../src/core/policy.ts';
 import type { Part } from '../../model/answer.ts';
@@ -9,7 +9,7 @@ import { textsOf } from '../../model/texts.ts';
 
 export const ADDRESS = 'shop/coder#main';
 
-/** With this policy, the running turn delivers every notification as it was queued, so that a test can count ids. */
+/** A policy under which the running turn delivers every notification as it was queued, so that a test can count ids. */
 export const CRASH_POLICY: Partial<Policy> = {
   coalesceMs: {},
   maxItems: 10_000,

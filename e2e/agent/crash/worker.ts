@@ -29,7 +29,7 @@ const agent = await createAgent({
       description: 'Works.',
       inputSchema: { type: 'object', properties: { at: { type: 'number' } } },
       execute: async (args, { id }) => {
-        // Results may be recorded in another order than the calls.
+        // The calls take different times, so results may be recorded in another order than the calls.
         await new Promise((resolve) => setTimeout(resolve, id.length % 3));
         if (id.endsWith('7')) throw new Error(`${id} failed`);
         return { content: `${id} is done with ${JSON.stringify(args)}` };

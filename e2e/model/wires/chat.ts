@@ -1,6 +1,6 @@
 import { chunked, event, halvesOf, wordsOf, type Wire } from '../answer.ts';
 
-/** Gateways to other models (OpenRouter) send `error`. */
+/** The finish reason of each ending. `error` comes from gateways to other models, such as OpenRouter. */
 const ENDINGS = { length: 'length', refusal: 'content_filter', error: 'error' } as const;
 
 /** Writes OpenAI chat completions. Reasoning is sent as `reasoning_content`, as other providers of this format send it. */

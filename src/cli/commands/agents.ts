@@ -13,7 +13,7 @@ import { ago, nameOf, paint, plain, print, printJson } from '../terminal.ts';
 export function agents(command: CommandLine): void {
   command
     .description(
-      'Lists the conversations of the agents of this project, whether they are active now (●), and their carriers: the hooks, gateways and programs that bring notifications to them. ' +
+      'Lists the conversations of the agents of this project, and whether they are active now (●). The list names the hooks, gateways and programs that bring notifications to them. ' +
         "The number of an agent's open notifications is in the first line of the agent.",
     )
     .option('--all', 'list the agents of every project')

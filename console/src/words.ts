@@ -30,7 +30,7 @@ const STOPS: Readonly<Record<Force, string>> = {
   aborts_stream: 'aborts the stream',
   refuses_next_call: 'refuses the next tool call',
   refuses_wrapped_call: 'refuses the next call of a wrapped tool',
-  next_contact: 'reaches the agent with its next message',
+  next_contact: 'arrives with the next message to the agent',
   waits: 'waits until the agent makes contact',
 };
 
@@ -38,7 +38,7 @@ const PAUSES: Readonly<Record<Force, string>> = {
   aborts_stream: 'lets the agent finish its turn, then holds the agent until you resume it',
   refuses_next_call: 'refuses every tool call, even of built-in tools, until you resume the agent',
   refuses_wrapped_call: 'refuses calls of wrapped tools until you resume the agent; built-in tools still run',
-  next_contact: 'reaches the agent with its next message, and holds the agent until you resume it',
+  next_contact: 'arrives with the next message to the agent, and holds the agent until you resume it',
   waits: 'holds the agent from its next contact until you resume the agent',
 };
 
@@ -86,7 +86,7 @@ const LONG: Readonly<Record<Force, string>> = {
     'Earpiece keeps the transcript, so each notification is delivered exactly once. A critical notification aborts the stream. A pause lets the turn finish.',
   refuses_next_call: `${LEASED} Until the agent has read a critical notification, the host refuses tool calls, even of built-in tools. During a pause, the host refuses each call.`,
   refuses_wrapped_call: `${LEASED} Until the agent has read a critical notification, and during a pause, the gateway refuses calls of wrapped tools. Built-in tools still run. To refuse built-in tools too, install hooks: earpiece install`,
-  next_contact: `${LEASED} A critical notification arrives with the next message. A tool call is refused only if the loop asks Earpiece before the call.`,
+  next_contact: `${LEASED} A critical notification arrives with the next message to the agent. A tool call is refused only if the loop asks Earpiece before the call.`,
   waits: 'The conversation is not active. A queued notification waits in the database until the agent makes contact.',
 };
 

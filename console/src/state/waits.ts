@@ -21,7 +21,7 @@ const INTERRUPTS: Readonly<Record<Force, string>> = {
   aborts_stream: 'interrupts the agent',
   refuses_next_call: 'refuses the next tool call until the agent has read this notification',
   refuses_wrapped_call: 'refuses the next call of a wrapped tool until the agent has read this notification',
-  next_contact: 'reaches the agent with its next message',
+  next_contact: 'arrives with the next message to the agent',
   waits: 'waits until the agent makes contact',
 };
 

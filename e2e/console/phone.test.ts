@@ -107,6 +107,31 @@ verifies('console:phone', 'no name and no text extends beyond the page, regardle
   await page.close();
 });
 
+verifies('console:phone', 'the question of Stop fits on the screen, for each host and with a reason', async () => {
+  await using stage = await Stage.open(browser);
+  await stage.ear.conversation('shop/plugin#main', { host: 'opencode', carrier: 'hook', points: ['forced'] }).seen();
+  await stage.ear.conversation('shop/loop#main', { host: 'loop', carrier: 'loop', points: ['turn_start'] }).seen();
+  const page = await stage.page(PHONE);
+  for (const width of [360, 390, 430]) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const [log, does] of [
+      ['shop/plugin', 'refuses the next tool call, and in a terminal aborts the running request'],
+      ['shop/loop', 'arrives with the next message to the agent'],
+      ['shop/nobody', 'waits until the agent makes contact'],
+    ] as const) {
+      await visit(page, `${stage.url}/#/agents/${log}/main`);
+      await page.getByRole('textbox', { name: /^Say something/u }).fill('The plan is wrong.');
+      await page.getByRole('button', { name: 'Stop' }).tap();
+      const yes = page.getByRole('button', { name: `Stop: ${does}, with your words as the reason` });
+      await yes.waitFor();
+      expect(await outside(page), `${log} at ${width}`).toEqual([]);
+      await page.getByRole('button', { name: 'Do not stop' }).tap();
+      await yes.waitFor({ state: 'detached' });
+    }
+  }
+  await page.close();
+});
+
 /** Returns the elements beyond the edges of the screen, except those that scroll. */
 const outside = (page: Page): Promise<unknown> =>
   page.evaluate(`(() => {

@@ -14,10 +14,11 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 const BAD =
-  '<img src=x onerror="window.pwned=1;alert(1)"><svg onload=alert(2)><script>window.pwned=2</script>"\'`><a href="javascript:alert(3)">x</a>{{7*7}}\u202Eevil';
+  '<img src=x onerror="window.pwned=1;alert(1)"><svg onload=alert(2)><script>window.pwned=2</script>"\'`><a href="javascript:alert(3)">x</a>{{7*7}}\u202Eevil\u0007\u001B[31m\u009B';
 /** The hostile text as a name, without a slash and `#`. */
 const NAME = '<img src=x onerror=alert(1)>';
-const TOML = (text: string): string => JSON.stringify(text.replaceAll('\u202E', ''));
+const CONTROLS = /\p{Cc}/gu;
+const TOML = (text: string): string => JSON.stringify(text.replaceAll(/[^ -~]/gu, ''));
 
 verifies(
   'console:text',
@@ -68,7 +69,11 @@ verifies(
       origin: { person: BAD, agent: BAD, tool: BAD },
     });
     await ear.conversation(`${log}#other`, { host: BAD, hostVersion: BAD, carrier: BAD, purpose: 'x' }).seen();
-    await new Tasks(ear).create('shop', { title: BAD, description: BAD }, { kind: 'person', name: NAME });
+    await new Tasks(ear).create(
+      'shop',
+      { title: BAD.replaceAll(CONTROLS, ''), description: BAD },
+      { kind: 'person', name: NAME },
+    );
     await stage.server.tokens.create({ kind: 'send', name: NAME, project: 'shop' });
 
     const page = await stage.page();
@@ -210,7 +215,7 @@ function watch(page: Page): { readonly dialogs: string[]; readonly elsewhere: st
 const unseen = (page: Page): Promise<unknown> =>
   page.evaluate(String.raw`[document.title, ...document.body.innerText.split('\n'),
     ...[...document.querySelectorAll('[title], [aria-label]')].flatMap((each) => [each.title, each.getAttribute('aria-label') ?? '']),
-  ].filter((text) => /[\u200B\u200E\u200F\u202A-\u202E\u2066-\u2069]/u.test(text))`);
+  ].filter((text) => /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u200B\u200E\u200F\u202A-\u202E\u2066-\u2069]/u.test(text))`);
 
 /** Returns elements that the console never creates, and links to other sites. */
 const strangers = (page: Page): Promise<unknown> =>

@@ -81,6 +81,8 @@ describe('the words in a line of the sent text', () => {
 describe('invisible characters', () => {
   test('are shown escaped, so they cannot change the order of other characters', () => {
     expect(visible('gepj.\u202Eexe\u200B')).toBe('gepj.\\u{202E}exe\\u{200B}');
+    expect(visible('\u0007\u001B[31mred\u009B\u007F')).toBe('\\u{0007}\\u{001B}[31mred\\u{009B}\\u{007F}');
+    expect(visible('two\tcells\r\nand a line')).toBe('two\tcells\r\nand a line');
     expect(visible('👩\u200D👧 می\u200Cخواهم')).toBe('👩\u200D👧 می\u200Cخواهم');
   });
   test.each(['', ' \n', '\u200D', '\u3164'])('%j says that it is empty', (text) => expect(visibleOrEmpty(text)).toBe('(empty)'));

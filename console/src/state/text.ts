@@ -10,12 +10,15 @@ const MAX_READ_CHARS = 65_536;
 /** Quotes a name as one word of a command line. */
 export const word = (text: string): string => (/^[\w@%+=:,./-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-/** Direction controls and characters without a width, except joiners (U+200C, U+200D), which scripts and emoji need. */
-const UNSEEN = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF]/gu;
+/**
+ * Control characters except tabs and line breaks, direction controls, and characters without a width except joiners (U+200C,
+ * U+200D), which scripts and emoji need.
+ */
+const UNSEEN = /[[\p{Cc}\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF]--[\t\n\r]]/gv;
 /** Matches a text without visible characters. */
 const LOOKS_EMPTY = /^[\s\p{Cf}\u115F\u1160\u2800\u3164\uFFA0]*$/u;
 
-/** Writes out direction controls and characters without a width, such as `\u{202E}`, so that a text cannot reorder the page. */
+/** Writes out the characters of `UNSEEN`, such as `\u{202E}`, so that no text hides a part of itself or reorders the page. */
 export const visible = (text: string): string =>
   text.replaceAll(UNSEEN, (each) => `\\u{${each.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}}`);
 

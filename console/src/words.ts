@@ -97,6 +97,10 @@ const LONG: Readonly<Record<Force, string>> = {
 export const receiptSays = (receipt: string, by: string | null): string =>
   receipt === 'read' && by !== null ? markedBy(by) : receipt.replaceAll('_', ' ');
 
+/** Describes the progress of a notification in a list, with the word of the conversation for a notification that waits. */
+export const progressSays = ({ receipt, markedBy }: { readonly receipt: string; readonly markedBy: string | null }): string =>
+  receipt === 'queued' ? 'waits' : receiptSays(receipt, markedBy);
+
 type Sent = { readonly person: string | null; readonly sender: string | null };
 
 /** Names the producer that sent a notification. The notification of a subscriber has no such producer. */

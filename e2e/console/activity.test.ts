@@ -71,7 +71,8 @@ verifies(
     await ear.queue('shop/coder#main', { kind: 'ci.old', message: 'waits for long' });
     const page = await stage.page();
     await page.goto(`${stage.url}/#/notifications?state=open&receipt=read`);
-    await page.locator('a.row', { hasText: 'waits for long' }).getByText('queued').waitFor();
+    await page.locator('a.row', { hasText: 'waits for long' }).getByText('waits', { exact: true }).waitFor();
+    expect(await page.locator('main').innerText()).not.toContain('queued');
     // The page shows only the filters that it applies.
     expect(await page.getByRole('list', { name: 'filters' }).count()).toBe(0);
     const main = ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points: ['turn_start'] });

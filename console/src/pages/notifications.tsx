@@ -14,7 +14,7 @@ import { soon } from '../state/soon.ts';
 import { firstOf } from '../state/text.ts';
 import { spanSays, timesIn, typedOf, type Times } from '../state/times.ts';
 import type { Level, NotificationView } from '../types.ts';
-import { GRAVEST, LEVELS, receiptSays, senderSays } from '../words.ts';
+import { GRAVEST, LEVELS, progressSays, senderSays } from '../words.ts';
 
 const PAGE = 50;
 const REFRESH_MS = 1_000;
@@ -150,7 +150,7 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
                 <Marked text={firstOf(n.message) ?? n.message} words={words ?? ''} />
               </span>
               <span className="muted words">{n.log}</span>
-              <span className="muted">{receiptSays(n.receipt, n.markedBy)}</span>
+              <span className="muted">{progressSays(n)}</span>
               <span className="muted">{isTimed(query) ? <When at={n.at} /> : <Ago at={n.at} />}</span>
             </a>
           </li>

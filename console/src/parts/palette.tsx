@@ -7,7 +7,7 @@ import { messageOf } from '../state/loaded.ts';
 import { client } from '../state/server.ts';
 import { visible } from '../state/text.ts';
 import type { AgentSummary, NotificationView } from '../types.ts';
-import { receiptSays, senderSays } from '../words.ts';
+import { progressSays, senderSays } from '../words.ts';
 import { Dialog } from './dialog.tsx';
 import { setTheme } from './theme.ts';
 
@@ -224,7 +224,7 @@ const notifications = (found: readonly NotificationView[]): Choice[] =>
     id: `${n.log} ${n.id} ${n.conversation}`,
     group: n.level,
     says: visible(n.message.split('\n', 1)[0]?.slice(0, 120) ?? ''),
-    more: `${n.kind} · ${senderSays(n)} · ${n.log} · ${receiptSays(n.receipt, n.markedBy)}`,
+    more: `${n.kind} · ${senderSays(n)} · ${n.log} · ${progressSays(n)}`,
     also: n.id,
     run: () => go(to.conversation(n.log, n.takenBy ?? n.conversation ?? 'main', n.id)),
   }));

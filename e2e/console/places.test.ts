@@ -121,3 +121,23 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
       },
     );
 });
+
+verifies(
+  'console:text',
+  'in the navigation, the name of an agent begins next to its dot, in each direction of writing',
+  async () => {
+    await using own = await Stage.open(browser);
+    for (const name of ['coder', '\u05E2\u05D5\u05D6\u05E8', '\u0648\u0643\u064A\u0644'])
+      await own.ear.conversation(`shop/${name}#main`, { host: 'codex', carrier: 'hook' }).seen();
+    const page = await own.page();
+    const rows = page.locator('.side-agents a');
+    await rows.nth(2).waitFor();
+    // The distance between the dot and the first pixel of the name.
+    const gaps = await page.evaluate(`[...document.querySelectorAll('.side-agents a')].map((row) => {
+    const name = document.createRange();
+    name.selectNodeContents(row.querySelector('.words'));
+    return name.getBoundingClientRect().left - row.firstElementChild.getBoundingClientRect().right;
+  })`);
+    expect((gaps as number[]).map((gap) => gap < 12)).toEqual([true, true, true]);
+  },
+);

@@ -46,7 +46,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
   for (const width of [1280, 390])
     verifies(
       'console:accessible',
-      `${colorScheme}, ${width} wide: no serious fault, no element wider than the screen, and no logged error`,
+      `${colorScheme}, ${width} wide: no moderate or serious fault, no element wider than the screen, and no logged error`,
       async () => {
         const page = await stage.page({ colorScheme, viewport: { width, height: 800 }, reducedMotion: 'reduce' });
         const errors: string[] = [];
@@ -131,5 +131,9 @@ async function check(page: Page, name: string): Promise<void> {
     await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
     `${name} fits`,
   ).toBe(true);
-  expect(await faults(page), name).toEqual([]);
+  // On a phone, *Why* covers the conversation with the page's first heading.
+  const impacts = name.startsWith('why-390')
+    ? (['serious', 'critical'] as const)
+    : (['moderate', 'serious', 'critical'] as const);
+  expect(await faults(page, impacts), name).toEqual([]);
 }

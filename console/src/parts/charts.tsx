@@ -46,7 +46,7 @@ export function Chart({ label, columns, series, kind, says, scale = niceMax }: C
   return (
     <figure className="chart" ref={ref}>
       <figcaption id={id}>
-        <h3>{label}</h3>
+        <h2>{label}</h2>
         <ul className="legend">
           {series.map((each) => (
             <li key={each.name}>
@@ -243,7 +243,7 @@ export function Ranking({
   return (
     <figure className="chart ranking">
       <figcaption>
-        <h3>{label}</h3>
+        <h2>{label}</h2>
       </figcaption>
       <ul>
         {rows.map((row) => (

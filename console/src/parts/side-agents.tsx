@@ -40,7 +40,7 @@ export function SideAgents({ route }: { readonly route: Route }): ReactElement |
       {shown.length === 0 && <p className="muted words">{`no agent has “${find}” in its name`}</p>}
       <div className="side-list" ref={list}>
         {[...sections].map(([section, agents]) => (
-          <section key={section} aria-label={section === NEEDS_YOU ? section : `project ${section}`}>
+          <section key={section} aria-label={section === NEEDS_YOU ? 'agents that need you' : `project ${section}`}>
             <h2 className="words">{section}</h2>
             <ul>
               {agents.map((agent) => (

@@ -81,3 +81,17 @@ verifies(
     await page.close();
   },
 );
+
+verifies('console:activity', 'the page counts the notifications that ended without delivery, and links to them', async () => {
+  await using stage = await Stage.open(browser, { toml: '[coalesce]\nwindow = "0s"\n' });
+  const { ear } = stage;
+  for (const id of ['a', 'b', 'c']) await ear.queue('shop/coder#main', { id, kind: `ci.${id}`, message: `number ${id}` });
+  await ear.withdraw('shop/coder', { id: 'a' }, { by: 'Mira', reason: 'over' });
+  await ear.withdraw('shop/coder', { id: 'b' }, { by: 'Mira', reason: 'over' });
+  const page = await stage.page();
+  await page.goto(`${stage.url}/#/activity`);
+  await page.getByText('Neither waiting nor delivered: at least 2 of the queued notifications.').waitFor();
+  await page.getByRole('link', { name: 'Show the closed notifications' }).click();
+  await page.locator('a.row', { hasText: 'number b' }).waitFor();
+  expect(await page.locator('a.row').allInnerTexts()).toHaveLength(2);
+});

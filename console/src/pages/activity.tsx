@@ -63,6 +63,10 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
     }));
   const sum = (which: 'queued' | 'delivered' | 'waiting', at: number): number =>
     LEVELS.reduce((all_, level) => all_ + (reply?.buckets[at]?.[which][level] ?? 0), 0);
+  const queued = columns.reduce((total, _, at) => total + sum('queued', at), 0);
+  const waiting = columns.length === 0 ? 0 : sum('waiting', columns.length - 1);
+  // Some waiting or delivered notifications may have been queued before the period, so the true number may be higher.
+  const others = queued - waiting - (reply?.delivery.count ?? 0);
   const nothing = reply !== undefined && reply.kinds.length === 0 && reply.buckets.every((_, at) => sum('waiting', at) === 0);
   return (
     <div className="page activity">
@@ -99,16 +103,8 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
       {reply !== undefined && !nothing && (
         <>
           <dl className="numbers">
-            <Figure
-              name="queued"
-              says={brief(columns.reduce((total, _, at) => total + sum('queued', at), 0))}
-              href={to.notifications({ ...scope, from: reply.from, to: reply.to })}
-            />
-            <Figure
-              name="waiting now"
-              says={brief(columns.length === 0 ? 0 : sum('waiting', columns.length - 1))}
-              href={to.notifications({ ...scope, state: 'open' })}
-            />
+            <Figure name="queued" says={brief(queued)} href={to.notifications({ ...scope, from: reply.from, to: reply.to })} />
+            <Figure name="waiting now" says={brief(waiting)} href={to.notifications({ ...scope, state: 'open' })} />
             <Figure
               name="delivered"
               says={brief(reply.delivery.count)}
@@ -126,6 +122,14 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
             />
             <Figure name="tokens for notifications" says={brief(reply.tokens)} href={reply.tokens === 0 ? null : within(reply)} />
           </dl>
+          {others > 0 && (
+            <p className="muted others">
+              {`Neither waiting nor delivered: at least ${brief(others)} of the queued notifications. Each of them was only counted in a summary, expired, or ended in another way. `}
+              <a href={to.notifications({ ...scope, from: reply.from, to: reply.to, state: 'closed' })}>
+                Show the closed notifications
+              </a>
+            </p>
+          )}
           <Chart
             label="Waiting, by level"
             kind="area"

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState, type ReactElement } from 'react';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
 import { useFocusStays } from '../parts/focus.ts';
-import { NewTask, NOBODY, useAgentNames } from '../parts/new-task.tsx';
+import { Assignee, NewTask } from '../parts/new-task.tsx';
 import { Folded } from '../parts/said.tsx';
 import { EditTask } from '../parts/task-words.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -10,6 +10,7 @@ import { change, to, type Query } from '../route.ts';
 import { listen } from '../state/live.ts';
 import { messageOf, useLoaded } from '../state/loaded.ts';
 import { useProjects } from '../state/projects.ts';
+import { useOwnAgent } from '../state/rights.ts';
 import { client } from '../state/server.ts';
 import { soon } from '../state/soon.ts';
 import { word } from '../state/text.ts';
@@ -31,6 +32,7 @@ const OVER: ReadonlySet<TaskStatus> = new Set(['done', 'cancelled']);
 
 export function TasksPage({ query }: { readonly query: Query }): ReactElement {
   const { own, all } = useProjects();
+  const agent = useOwnAgent();
   const project = query['project'] ?? own;
   const over = query['over'] === 'yes';
   const tasks = useLoaded(`${project} ${over}`, (signal) =>
@@ -85,14 +87,18 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
           </label>
         </div>
       </header>
-      <NewTask key={project} project={project} onMade={again} />
+      {agent === null ? (
+        <NewTask key={project} project={project} onMade={again} />
+      ) : (
+        <p className="muted words no-changes">{`This browser is logged in with the token of an agent. The page shows only the tasks of ${agent}, and you cannot change them. To create or change tasks, log in with an admin or project token.`}</p>
+      )}
       {tasks.problem !== null && <Problem text={tasks.problem} again={again} />}
       {tasks.value === undefined && tasks.problem === null && <Skeleton rows={4} label="reading tasks" />}
       {tasks.value !== undefined && groups.length === 0 && (
-        <Empty title={over ? `${project} has no tasks` : `${project} has no unfinished tasks`}>
+        <Empty title={`${agent ?? project} has no ${over ? 'tasks' : 'unfinished tasks'}`}>
           <p>
-            Create a task above and assign it to an agent. An agent gets its next task with the tool get_next_action, and reports
-            the result with report_completed.
+            {agent === null && 'Create a task above and assign it to an agent. '}
+            An agent gets its next task with the tool get_next_action, and reports the result with report_completed.
           </p>
           {!over && (
             <button type="button" onClick={() => show({ over: true })}>
@@ -110,6 +116,7 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
                 <TaskRow
                   task={task}
                   under={status}
+                  fixed={agent !== null || OVER.has(task.status)}
                   doing={doings.get(nameOf(task)) ?? NOTHING}
                   run={(work) => run(nameOf(task), work)}
                   onChanged={again}
@@ -184,6 +191,7 @@ function useDoings(onChanged: () => void): {
 function TaskRow({
   task,
   under,
+  fixed,
   doing: { busy, problem },
   run,
   onChanged,
@@ -192,6 +200,8 @@ function TaskRow({
   readonly task: TaskView;
   /** The status of the section in which the row is. A row with unsaved text may be in the section of an earlier status. */
   readonly under: TaskStatus;
+  /** Whether nobody may edit or assign the task with this login. */
+  readonly fixed: boolean;
   readonly doing: Doing;
   readonly run: (work: () => Promise<unknown>) => void;
   readonly onChanged: () => void;
@@ -241,7 +251,7 @@ function TaskRow({
             {task.priority !== 'normal' && (
               <span className={`badge priority-${task.priority === 'urgent' ? 'critical' : task.priority}`}>{task.priority}</span>
             )}
-            {!OVER.has(task.status) && (
+            {!fixed && (
               <button
                 type="button"
                 className="quiet small"
@@ -266,6 +276,7 @@ function TaskRow({
       </div>
       <Assignee
         task={task}
+        fixed={fixed}
         busy={busy}
         onAssign={(assignee) => run(() => client.editTask(id, { assignee, expected: task.version }, { project }))}
       />
@@ -274,7 +285,7 @@ function TaskRow({
       </span>
       <div className="task-deeds">
         {asked === null ? (
-          task.mayBecome.map((status) => (
+          (fixed ? [] : task.mayBecome).map((status) => (
             <button
               key={status}
               type="button"
@@ -366,33 +377,5 @@ function Work({ execution, project }: { readonly execution: TaskExecution; reado
         </>
       )}
     </p>
-  );
-}
-
-function Assignee({
-  task,
-  busy,
-  onAssign,
-}: {
-  readonly task: TaskView;
-  readonly busy: boolean;
-  readonly onAssign: (assignee: string | null) => void;
-}): ReactElement {
-  const names = useAgentNames(task.project, task.assignee);
-  if (OVER.has(task.status)) return <span className="muted words">{task.assignee ?? 'nobody'}</span>;
-  return (
-    <select
-      aria-label={`Assignee of ${task.id}`}
-      value={task.assignee ?? NOBODY}
-      aria-busy={busy}
-      onChange={(event) => onAssign(event.target.value === NOBODY ? null : event.target.value)}
-    >
-      <option value={NOBODY}>nobody</option>
-      {names.map((name) => (
-        <option key={name} value={name}>
-          {name}
-        </option>
-      ))}
-    </select>
   );
 }

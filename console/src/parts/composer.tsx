@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState, type MouseEvent, type ReactElement } from 'react';
 import { isDueAt } from '../../../src/wire/client/index.ts';
 import { serverNow } from '../state/clock.ts';
+import { useOwnAgent } from '../state/rights.ts';
 import { doOnce, draftOf, keepDraft, type Deed } from '../state/said.ts';
 import type { ConversationSummary, Deliver, Level } from '../types.ts';
 import { effectsSay, LEVELS, MOMENTS, pauseDoes, stopDoes, type Moment } from '../words.ts';
@@ -17,7 +18,9 @@ const IN: readonly { readonly value: string; readonly says: string; readonly ms:
 
 export function Composer({ address, summary, paused }: Props): ReactElement {
   const [text, setText] = useState(() => draftOf(address));
-  const [as, setAs] = useState<As>('message');
+  const own = useOwnAgent();
+  const [chosen, setAs] = useState<As>('message');
+  const as = own === null ? chosen : 'note';
   const [kind, setKind] = useState('user.note');
   const [level, setLevel] = useState<Level>('info');
   const [moment, setMoment] = useState('next');
@@ -90,7 +93,7 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
       />
       <div className="composer-row">
         <select aria-label="Send as" value={as} onChange={(event) => setAs(event.target.value as As)}>
-          <option value="message">message</option>
+          {own === null && <option value="message">message</option>}
           <option value="note">note</option>
         </select>
         {as === 'note' && <input aria-label="Kind" value={kind} onChange={(event) => setKind(event.target.value)} size={12} />}
@@ -115,25 +118,36 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
         </select>
         <span className="grow" />
         {paused ? (
-          <button type="button" data-deed="pause" onClick={once(() => interrupt('resume'))}>
+          <button type="button" data-deed="pause" disabled={own !== null} onClick={once(() => interrupt('resume'))}>
             <Icon name="play" /> Resume
           </button>
         ) : (
-          <button type="button" data-deed="pause" title={`Pause: ${pauseDoes(summary)}`} onClick={once(() => interrupt('pause'))}>
+          <button
+            type="button"
+            data-deed="pause"
+            title={`Pause: ${pauseDoes(summary)}`}
+            disabled={own !== null}
+            onClick={once(() => interrupt('pause'))}
+          >
             <Icon name="pause" /> Pause
           </button>
         )}
-        <Stop does={stopDoes(summary)} reason={text.trim() !== ''} onStop={() => void interrupt('cancel')} />
+        <Stop
+          does={stopDoes(summary)}
+          reason={text.trim() !== ''}
+          disabled={own !== null}
+          onStop={() => void interrupt('cancel')}
+        />
         <button type="submit" className="primary" disabled={text.trim() === ''}>
           Send <kbd aria-hidden="true">⏎</kbd>
         </button>
       </div>
-      {as === 'note' && <p className="composer-note words">{NOTE}</p>}
+      {as === 'note' && <p className="composer-note words">{own === null ? NOTE : onlyNotes(own)}</p>}
       <p
         className="result words"
         role="status"
-        data-stop={`Stop ${stopDoes(summary)}. `}
-        data-pause={paused ? '' : `Pause ${pauseDoes(summary)}.`}
+        data-stop={own === null ? `Stop ${stopDoes(summary)}. ` : ''}
+        data-pause={paused || own !== null ? '' : `Pause ${pauseDoes(summary)}.`}
       >
         {result}
       </p>
@@ -144,6 +158,8 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
 const DEEDS = { pause: 'Pause', resume: 'Resume', cancel: 'Stop' } as const;
 const NOTE =
   'The agent reads a note as your words, under the kind that you choose. A message always wakes an idle agent. A note wakes an idle agent only if the setting wake.<level> allows this.';
+const onlyNotes = (own: string): string =>
+  `This browser is logged in with the token of an agent. You can read ${own}, and send notes in the name of this agent. To send messages, to pause or to stop, log in with an admin or project token.`;
 
 /**
  * Ignores the second click of a double click: the log may already contain the action, and then the button has the opposite
@@ -159,11 +175,13 @@ const once =
 function Stop({
   does,
   reason,
+  disabled,
   onStop,
 }: {
   readonly does: string;
   /** Whether the typed text is sent as the reason. */
   readonly reason: boolean;
+  readonly disabled: boolean;
   readonly onStop: () => void;
 }): ReactElement {
   const [asked, setAsked] = useState(false);
@@ -177,7 +195,15 @@ function Stop({
   }, [asked]);
   if (!asked)
     return (
-      <button type="button" ref={back} className="stop" data-deed="stop" title={`Stop: ${does}`} onClick={() => setAsked(true)}>
+      <button
+        type="button"
+        ref={back}
+        className="stop"
+        data-deed="stop"
+        title={`Stop: ${does}`}
+        disabled={disabled}
+        onClick={() => setAsked(true)}
+      >
         <Icon name="stop" /> Stop <span className="stop-does">{does}</span>
       </button>
     );

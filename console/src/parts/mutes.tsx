@@ -3,6 +3,7 @@ import { useId, useState, type ReactElement } from 'react';
 import { serverNow, useNow, whenSays } from '../state/clock.ts';
 import { messageOf } from '../state/loaded.ts';
 import { useMutes } from '../state/mutes.ts';
+import { useOwnAgent } from '../state/rights.ts';
 import { client } from '../state/server.ts';
 import { Dialog } from './dialog.tsx';
 import { Icon } from './icons.tsx';
@@ -14,8 +15,9 @@ const HOW_LONG = [
 ] as const;
 
 /** A button that asks for the kind and the duration of a mute, and names its effect. */
-export function MuteButton({ log, kind }: { readonly log: string; readonly kind: string }): ReactElement {
+export function MuteButton({ log, kind }: { readonly log: string; readonly kind: string }): ReactElement | null {
   const [open, setOpen] = useState(false);
+  if (useOwnAgent() !== null) return null;
   return (
     <>
       <button type="button" className="quiet small mute-button" aria-label={`Mute ${kind}`} onClick={() => setOpen(true)}>
@@ -96,6 +98,7 @@ export function Muted({
   readonly named?: boolean;
 }): ReactElement | null {
   const { value = [], again } = useMutes(of);
+  const own = useOwnAgent();
   const [problem, setProblem] = useState<string | null>(null);
   const now = useNow();
   const held = value.filter(({ until }) => until === null || until > now);
@@ -118,14 +121,16 @@ export function Muted({
             <b>{pattern === '*' ? 'everything' : pattern}</b>
             {` is muted${named ? ` for ${log}` : ''} ${until === null ? 'until a person lifts the mute' : `until ${whenSays(until, now)}`}, by ${by}`}
           </span>
-          <button
-            type="button"
-            className="small"
-            aria-label={`Lift the mute of ${pattern} for ${log}`}
-            onClick={() => lift(log, pattern)}
-          >
-            Lift
-          </button>
+          {own === null && (
+            <button
+              type="button"
+              className="small"
+              aria-label={`Lift the mute of ${pattern} for ${log}`}
+              onClick={() => lift(log, pattern)}
+            >
+              Lift
+            </button>
+          )}
         </li>
       ))}
       {problem !== null && (

@@ -1,14 +1,14 @@
-/** The form for a new task. The form keeps the typed text when the person leaves the page. */
+/** The form for a new task, and the field for the agent of a task. The form keeps the typed text when the person leaves the page. */
 import { useEffect, useState, type ReactElement } from 'react';
 import { useAgents } from '../state/agents.ts';
 import { messageOf } from '../state/loaded.ts';
 import { draftOf, keepDraft } from '../state/said.ts';
 import { client } from '../state/server.ts';
-import type { TaskPriority } from '../types.ts';
+import type { TaskPriority, TaskView } from '../types.ts';
 import { Problem } from './empty.tsx';
 import { Description, Priority } from './task-words.tsx';
 
-export const NOBODY = '';
+const NOBODY = '';
 
 export function NewTask({ project, onMade }: { readonly project: string; readonly onMade: () => void }): ReactElement {
   const place = `new task of ${project}`;
@@ -71,7 +71,7 @@ export function NewTask({ project, onMade }: { readonly project: string; readonl
   );
 }
 
-export function useAgentNames(project: string, also: string | null): readonly string[] {
+function useAgentNames(project: string, also: string | null): readonly string[] {
   const { items } = useAgents();
   return [
     ...new Set([
@@ -79,4 +79,35 @@ export function useAgentNames(project: string, also: string | null): readonly st
       ...(also === null ? [] : [also]),
     ]),
   ].toSorted();
+}
+
+/** The agent of a task. The field is only text if nobody may change the assignee. */
+export function Assignee({
+  task,
+  fixed,
+  busy,
+  onAssign,
+}: {
+  readonly task: TaskView;
+  readonly fixed: boolean;
+  readonly busy: boolean;
+  readonly onAssign: (assignee: string | null) => void;
+}): ReactElement {
+  const names = useAgentNames(task.project, task.assignee);
+  if (fixed) return <span className="muted words">{task.assignee ?? 'nobody'}</span>;
+  return (
+    <select
+      aria-label={`Assignee of ${task.id}`}
+      value={task.assignee ?? NOBODY}
+      aria-busy={busy}
+      onChange={(event) => onAssign(event.target.value === NOBODY ? null : event.target.value)}
+    >
+      <option value={NOBODY}>nobody</option>
+      {names.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
 }

@@ -146,8 +146,9 @@ function commands(onHelp: () => void): Choice[] {
       ? []
       : [
           deed('Write a message', 'm', 'm'),
-          deed('Pause or resume', 'p', 'p'),
-          deed('Stop', 's, asks once', 's'),
+          ...(document.querySelector('[data-deed=stop]:disabled') === null
+            ? [deed('Pause or resume', 'p', 'p'), deed('Stop', 's, asks once', 's')]
+            : []),
           deed('Why', 'w', 'w'),
           deed('Search this conversation', '/', '/'),
         ]),

@@ -7,6 +7,7 @@ import { useCell } from '../state/cell.ts';
 import { timeWords, useNow } from '../state/clock.ts';
 import { messageOf } from '../state/loaded.ts';
 import { client } from '../state/server.ts';
+import { useOwnAgent } from '../state/rights.ts';
 import { session } from '../state/session.ts';
 import { mayMute } from '../state/mutes.ts';
 import { settingCommand } from '../state/cures.ts';
@@ -42,6 +43,9 @@ const TONES: Readonly<Record<StoryItem['verdict']['kind'], 'waits' | 'stopped' |
   folded: 'over',
 };
 
+/** The actions that the token of an agent does not allow. */
+const LEADS: ReadonlySet<Cure['kind']> = new Set(['unmute', 'resume', 'requeue', 'withdraw', 'setting']);
+
 export function VerdictBox({
   item: { verdict, notification: n },
   log,
@@ -70,9 +74,11 @@ export function VerdictBox({
   const who = useCell(session);
   const project = log.slice(0, log.indexOf('/'));
   const elsewhere = who.kind === 'in' && who.reply.project !== project;
-  // A connected agent needs no instructions for connecting.
+  const own = useOwnAgent();
   const cures = curesOf(verdict, { log, id: n.id as NotificationId }).filter(
-    ({ kind }) => kind !== 'connect' || verdict.kind !== 'due',
+    ({ kind }) =>
+      // A connected agent needs no instructions for connecting.
+      (kind !== 'connect' || verdict.kind !== 'due') && (own === null || !LEADS.has(kind)),
   );
   const setting = elsewhere ? cures.find((cure) => cure.kind === 'setting') : undefined;
   const file = verdict.kind === 'filtered' ? verdict.file : null;

@@ -19,6 +19,7 @@ export function Tokens(): ReactElement {
   const tokens = useLoaded('tokens', (signal) => client.tokens({ signal }));
   const who = useCell(session);
   const own = who.kind === 'in' ? who.reply.project : '';
+  const isAdmin = who.kind === 'in' && who.reply.who.kind === 'admin';
   const me = who.kind === 'in' ? who.reply.who.id : '';
   const [name, setName] = useState('');
   const [kind, setKind] = useState<(typeof KINDS)[number]['value']>('send');
@@ -52,37 +53,39 @@ export function Tokens(): ReactElement {
     <section aria-label="Tokens" className="tokens">
       <h2>Tokens</h2>
       {(problem ?? tokens.problem) !== null && <Problem text={problem ?? tokens.problem ?? ''} />}
-      <form
-        className="token-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create();
-        }}
-      >
-        <label>
-          <span>Name</span>
-          <input value={name} onChange={(event) => setName(event.target.value)} placeholder="CI of the shop" />
-        </label>
-        <label>
-          <span>Rights</span>
-          <select value={kind} onChange={(event) => setKind(event.target.value as typeof kind)}>
-            {KINDS.map(({ value, says }) => (
-              <option key={value} value={value}>
-                {says}
-              </option>
-            ))}
-          </select>
-        </label>
-        {kind !== 'admin' && (
+      {isAdmin && (
+        <form
+          className="token-form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            create();
+          }}
+        >
           <label>
-            <span>Project</span>
-            <input value={project} onChange={(event) => setProject(event.target.value)} />
+            <span>Name</span>
+            <input value={name} onChange={(event) => setName(event.target.value)} placeholder="CI of the shop" />
           </label>
-        )}
-        <button type="submit" disabled={name.trim() === ''}>
-          Create token
-        </button>
-      </form>
+          <label>
+            <span>Rights</span>
+            <select value={kind} onChange={(event) => setKind(event.target.value as typeof kind)}>
+              {KINDS.map(({ value, says }) => (
+                <option key={value} value={value}>
+                  {says}
+                </option>
+              ))}
+            </select>
+          </label>
+          {kind !== 'admin' && (
+            <label>
+              <span>Project</span>
+              <input value={project} onChange={(event) => setProject(event.target.value)} />
+            </label>
+          )}
+          <button type="submit" disabled={name.trim() === ''}>
+            Create token
+          </button>
+        </form>
+      )}
       {made !== null && (
         <div className="command made" role="status">
           <code>{made}</code>

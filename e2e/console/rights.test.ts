@@ -48,7 +48,7 @@ verifies('console:teaches', 'with the token of an agent, each page says which ac
   await composer.getByText('You can read shop/coder, and send notes in the name of this agent.').waitFor();
   expect(await composer.getByRole('button', { name: 'Pause' }).isDisabled()).toBe(true);
   expect(await composer.getByRole('button', { name: 'Stop' }).isDisabled()).toBe(true);
-  expect(await page.getByRole('button', { name: /^(?:Mute)/u }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: /^(?:Mute|Withdraw|Queue again)/u }).count()).toBe(0);
   // The token may send notes, so the box sends a note.
   await composer.getByRole('textbox', { name: /^Say something/u }).fill('seen');
   await composer.getByRole('button', { name: 'Send' }).click();

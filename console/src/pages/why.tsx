@@ -14,6 +14,7 @@ import { to } from '../route.ts';
 import { day, exact, exactTime, localTimes, span } from '../state/clock.ts';
 import { listen } from '../state/live.ts';
 import { messageOf, useLoaded } from '../state/loaded.ts';
+import { useOwnAgent } from '../state/rights.ts';
 import { client } from '../state/server.ts';
 import { soon } from '../state/soon.ts';
 import { visible } from '../state/text.ts';
@@ -256,8 +257,9 @@ function Deeds({
   };
   const cures = curesOf(verdict, { log, id: n.id as NotificationId });
   const isCure = (kind: string): boolean => cures.some((cure) => cure.kind === kind && 'id' in cure && cure.id === n.id);
-  const mayWithdraw = n.state !== 'closed' && !isCure('withdraw');
-  const mayRequeue = n.state === 'closed' && n.outcome !== 'folded' && !isCure('requeue');
+  const leads = useOwnAgent() === null;
+  const mayWithdraw = leads && n.state !== 'closed' && !isCure('withdraw');
+  const mayRequeue = leads && n.state === 'closed' && n.outcome !== 'folded' && !isCure('requeue');
   return (
     <div className="deeds">
       {mayWithdraw && (

@@ -385,13 +385,6 @@ type Item = {
   readonly closedAt?: number;
   readonly history: readonly number[];
 };
-type Rendered = {
-  readonly kind: 'text';
-  readonly text: string;
-} | {
-  readonly kind: 'failed';
-  readonly reason: string;
-};
 declare const PLAN_STEPS: readonly ['filter', 'relevance', 'supersede', 'moment', 'coalesce', 'order', 'budget'];
 type PlanStep = (typeof PLAN_STEPS)[number];
 type Decision = {

@@ -698,7 +698,7 @@ type TestRunner = {
     readonly timeout: number;
   }, body: () => Promise<void>) => unknown;
 };
-declare function runStoreContract<S extends Store>(name: string, backend: StoreUnderTest<S>, { describe, test }: TestRunner): void;
+declare function runStoreContract<S extends Store>(name: string, backend: StoreUnderTest<S>, runner: TestRunner): void;
 declare function memoryStore(options?: {
   readonly clock?: Clock;
 }): Store;

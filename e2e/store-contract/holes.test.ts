@@ -3,6 +3,7 @@
  * defect.
  */
 import { expect, test } from 'vitest';
+import type { Store } from '../../src/core/ports.ts';
 import { runStoreContract, type TestRunner } from '../../src/stores/contract/contract.ts';
 import type { StoreUnderTest } from '../../src/stores/contract/under-test.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
@@ -69,7 +70,7 @@ const DEFECTS: Readonly<Record<string, readonly [keeps: (call: Call) => Call | u
 };
 
 /** Returns the cases of the suite for this store. */
-function casesOf<S extends JournalStore>(name: string, backend: StoreUnderTest<S>): readonly Case[] {
+function casesOf<S extends Store>(name: string, backend: StoreUnderTest<S>): readonly Case[] {
   const cases: Case[] = [];
   let group = '';
   const runner: TestRunner = {
@@ -174,4 +175,26 @@ test('a failed case names the broken rule', async () => {
     'broken rule: append rejects with bad_argument, in one line that names the type, if JSON cannot hold a draft',
     'broken rule: append rejects with bad_argument if its drafts queue one id twice',
   ]);
+});
+
+test('a wrong answer to a query names the query', async () => {
+  proves('store:contract-holes');
+  const backend: StoreUnderTest = {
+    make: ({ clock }) => {
+      const store = memoryStore({ clock });
+      const items = store.items.bind(store);
+      // The store omits the unread items that no conversation took.
+      store.items = async (log, query, options) => {
+        const found = await items(log, query, options);
+        return query.kind === 'unread' && query.conversation !== undefined
+          ? found.filter(({ takenBy }) => takenBy === query.conversation)
+          : found;
+      };
+      return store;
+    },
+    lacks: { 'survives-restart': 'in memory', 'many-processes': 'in memory', 'overwrites-erased': 'in memory' },
+  };
+  const title = 'gives the same answers as a filter over the replayed log, after any appends';
+  const failed = await failures(casesOf('without untaken', backend).filter((one) => one.title === title));
+  expect(failed[title]).toMatch(/broken rule: items\(log, \{"kind":"unread","conversation":"\w+"\}\) gives the same answer as/u);
 });

@@ -72,6 +72,10 @@ export const MAX_DIFFERS = 50;
 
 export const itemKey = (item: Pick<Item, 'id' | 'audience'>): string => `${item.audience}\n${item.id}`;
 
+/** Returns each item once, in its last state: a record may name an id or an audience twice. */
+export const lastOfEach = (items: readonly Item[]): readonly Item[] =>
+  items.length < 2 ? items : [...new Map(items.map((item) => [itemKey(item), item])).values()];
+
 export function fresh(notification: Notification, audience: ConversationId, place: Pick<Stored, 'seq' | 'at' | 'clock'>): Item {
   return {
     id: notification.id,

@@ -21,7 +21,7 @@
 import type { ConversationId } from './address.ts';
 import { countedSince } from './counts.ts';
 import { defined } from './defined.ts';
-import { ANYONE, fresh, isOnlyCounted, itemKey, MAX_DIFFERS, seen, shownBy, type Item } from './item.ts';
+import { ANYONE, fresh, isOnlyCounted, itemKey, lastOfEach, MAX_DIFFERS, seen, shownBy, type Item } from './item.ts';
 import { isInterrupt, type NotificationId } from './notification.ts';
 import { extendedTo, forkedFrom, passedOn, putItem, type Passing } from './passing.ts';
 import type { CarrierId, Draft, KnownDraft, OfferedRecord, ReleasedRecord, Stored } from './records.ts';
@@ -99,7 +99,7 @@ export type Settled =
 type Why = 'closed' | 'offered' | 'unknown' | 'counted';
 
 /**
- * Applies `draft` to the items that it touches, and returns only the changed and new items. `found` must contain the items of all
+ * Applies `draft` to the items that it touches, and returns only the changed and new items, each once. `found` must contain the items of all
  * audiences that match `touches(draft)`. `lenient`: for the replay of a log whose old records were pruned. `settle` then skips
  * unknown ids, and does not check the counts and the marks of repeated items.
  */
@@ -393,7 +393,7 @@ function isNews(differs: Item['differs'][number], known: Item['differs']): boole
 }
 
 const outcome = (passing: Passing): Settled => (passing.kind === 'conflict' ? passing : settled(passing.items));
-const settled = (items: readonly Item[]): Settled => ({ kind: 'settled', items });
+const settled = (items: readonly Item[]): Settled => ({ kind: 'settled', items: lastOfEach(items) });
 const conflict = (ids: readonly NotificationId[], why: Why): Settled => ({
   kind: 'conflict',
   ids: ids.map((id) => ({ id, why })),

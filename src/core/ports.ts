@@ -248,8 +248,8 @@ export type ItemQuery =
    */
   | { readonly kind: 'gate'; readonly conversation?: ConversationId; readonly read?: true }
   /**
-   * Delivered or summarized items that are not read, newest first. With `conversation`: only the items that this conversation
-   * took. `before`: a position (exclusive).
+   * Delivered or summarized items that are not read, newest first. With `conversation`: only items that this conversation took,
+   * and untaken items for this conversation. `before`: a position (exclusive).
    */
   | { readonly kind: 'unread'; readonly conversation?: ConversationId; readonly limit?: number; readonly before?: number }
   /** Open items with this key. */

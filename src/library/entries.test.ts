@@ -23,7 +23,7 @@ import {
   subscriberFolders,
   timersSource,
 } from '../entries/sources.ts';
-import { memoryStore, openSqliteStore, replay, settle, touches } from '../entries/store.ts';
+import { memoryStore, openSqliteStore, replay, runStoreContract, settle, touches } from '../entries/store.ts';
 import { proves } from '../../e2e/verifies.ts';
 import { openEarpiece, type Conversation, type Earpiece } from './index.ts';
 
@@ -411,6 +411,21 @@ describe('stores and sources refuse', () => {
     ['no draft to settle', () => settle(any(undefined), { seq: 1, at: 1 }, []), 'settle: the type of the draft must be a text'],
     ['a draft without a type', () => touches(any({})), 'touches: the type of the draft must be a text, got undefined'],
     ['no records to replay', () => replay(any(undefined)), 'replay: records must be a list, got undefined'],
+    [
+      'a subscriber without a file',
+      () => readSubscriber(any(undefined)),
+      'readSubscriber: the path must be a text, got undefined',
+    ],
+    [
+      'a contract without a test runner',
+      async () => runStoreContract('mine', { make: () => memoryStore() }, any(undefined)),
+      'runStoreContract: the third argument has no describe(); pass { describe, test } of node:test or of vitest',
+    ],
+    [
+      'a contract without a store',
+      async () => runStoreContract('mine', any({}), { describe, test: it }),
+      'the store "mine" has no make(): add make(), which opens a new, empty store',
+    ],
     ['a folder of subscribers without a root', () => subscriberFolders(any({})), 'subscriberFolders: root is missing'],
   ])('%s', async (_, misuse, message) => {
     expectText(await refused(misuse), message);
@@ -521,4 +536,13 @@ describe('values that throw when they are read are refused, and the error names 
   ])('%s', async (_, misuse, message) => {
     expectText(await refused(misuse), message);
   });
+});
+
+it('an item is settled once, even if its record names an audience or an id twice', () => {
+  const queued = { type: 'system_notification_queued', id: 'n1', kind: 'a.b', message: 'x', audience: ['a', 'a', 'b'] };
+  const made = settle(any(queued), { seq: 1, at: 1 }, []);
+  expect(made.kind === 'settled' && made.items.map(({ audience }) => audience)).toEqual(['a', 'b']);
+  const extended = { type: 'notification_extended', ids: ['n1', 'n1'], conversation: 'c', reason: 'x' };
+  const more = settle(any(extended), { seq: 2, at: 2 }, made.kind === 'settled' ? made.items : []);
+  expect(more.kind === 'settled' && more.items.map(({ audience }) => audience)).toEqual(['c']);
 });

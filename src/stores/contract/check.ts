@@ -39,8 +39,10 @@ const BROKEN = 'broken rule: ';
 
 export function broken(rule: string, error: unknown): unknown {
   if (!(error instanceof Error) || error.message.startsWith(BROKEN)) return error;
-  const { message, stack } = error;
-  error.message = `${BROKEN}${rule}\n${message}`;
+  const { message, stack, cause } = error;
+  // The error of fast-check has the failed check only as its cause.
+  const exact = cause instanceof Error && cause.message.startsWith(BROKEN) ? cause.message : `${BROKEN}${rule}`;
+  error.message = `${exact}\n${message}`;
   // Some runners print only the stack, which has the message from the time when the error was made.
   if (stack !== undefined) error.stack = stack.replace(message, () => error.message);
   return error;

@@ -30,12 +30,10 @@ export type TestRunner = {
 };
 
 /** Registers one test for each case. The suite works with `node:test` and with vitest, and needs the package fast-check. */
-export function runStoreContract<S extends Store>(
-  name: string,
-  backend: StoreUnderTest<S>,
-  { describe, test }: TestRunner,
-): void {
+export function runStoreContract<S extends Store>(name: string, backend: StoreUnderTest<S>, runner: TestRunner): void {
+  checkRunner(runner);
   checkBackend(name, backend);
+  const { describe, test } = runner;
   const { lacks = {} } = backend;
   const suiteOf = (group: string): Suite => {
     const suite: Suite = {
@@ -73,7 +71,22 @@ const CASES: Readonly<Record<string, (suite: Suite) => void>> = {
 /** The time limit of a case, in ms. On a slow machine, the random logs need much of this time. */
 const TIMEOUT_MS = 90_000;
 
-function checkBackend<S extends Store>(name: string, { again, contents, lacks = {} }: StoreUnderTest<S>): void {
+/** Throws for a JavaScript program that passes no test runner. */
+function checkRunner(runner: Partial<TestRunner> | undefined): void {
+  const missing = (['describe', 'test'] as const).find((one) => typeof runner?.[one] !== 'function');
+  if (missing !== undefined)
+    throw new EarpieceError(
+      'bad_argument',
+      `runStoreContract: the third argument has no ${missing}(); pass { describe, test } of node:test or of vitest`,
+    );
+}
+
+function checkBackend<S extends Store>(name: string, { make, again, contents, lacks = {} }: StoreUnderTest<S>): void {
+  if (typeof make !== 'function')
+    throw new EarpieceError(
+      'bad_argument',
+      `the store ${JSON.stringify(name)} has no make(): add make(), which opens a new, empty store`,
+    );
   const unknown = Object.keys(lacks).find((one) => !(CAPABILITIES as readonly string[]).includes(one));
   if (unknown !== undefined)
     throw new EarpieceError(

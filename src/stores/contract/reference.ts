@@ -1,7 +1,7 @@
 /** Computes the correct answers of a store from the records alone, without an index. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { ANYONE, type Item, itemKey, putItem, replay, settle, type Settled, touches } from '../../core/items.ts';
-import type { Store } from '../../core/ports.ts';
+import type { ItemQuery, Store } from '../../core/ports.ts';
 import { type CarrierId, type Draft, isType } from '../../core/records.ts';
 import { equal } from './check.ts';
 import { carrierId, conversation, ids } from './drafts.ts';
@@ -39,14 +39,18 @@ export async function expectIndexEqualsReplay(store: Store, log: LogKey): Promis
   const newest = (items: readonly Item[]): Item[] =>
     items.toSorted((a, b) => b.seq - a.seq || (a.audience < b.audience ? -1 : 1));
   // Items of one record have no defined order, so with a limit any of them may be returned.
-  const same = (seen: readonly Item[], expected: readonly Item[], limit = Infinity): void => {
+  const check = async (query: ItemQuery, expected: readonly Item[]): Promise<void> => {
+    const rule = `items(log, ${JSON.stringify(query)}) gives the same answer as a filter over the replayed log`;
+    const given = await store.items(log, query);
+    const limit = 'limit' in query ? query.limit : undefined;
     equal(
-      seen.map((item) => item.seq),
+      given.map((item) => item.seq),
       expected.slice(0, limit).map((item) => item.seq),
+      rule,
     );
     const named = new Map(expected.map((item) => [itemKey(item), item]));
-    for (const item of seen) equal(item, named.get(itemKey(item)));
-    equal(new Set(seen.map(itemKey)).size, seen.length);
+    for (const item of given) equal(item, named.get(itemKey(item)), rule);
+    equal(new Set(given.map(itemKey)).size, given.length, rule);
   };
 
   const alive = oldest(all.filter((item) => item.state !== 'closed'));
@@ -56,49 +60,46 @@ export async function expectIndexEqualsReplay(store: Store, log: LogKey): Promis
     ),
   );
   const gate = oldest(all.filter((item) => item.gate));
-  equal(await store.countOpen(log), alive.length);
-  same(await store.items(log, { kind: 'open' }), alive);
-  same(await store.items(log, { kind: 'open', limit: 2 }), alive, 2);
-  same(
-    await store.items(log, { kind: 'held' }),
+  equal(await store.countOpen(log), alive.length, 'countOpen(log) counts the open and offered items of the replayed log');
+  await check({ kind: 'open' }, alive);
+  await check({ kind: 'open', limit: 2 }, alive);
+  await check(
+    { kind: 'held' },
     alive.filter((item) => item.audience !== ANYONE || item.takenBy !== undefined),
   );
-  same(await store.items(log, { kind: 'unread' }), unread);
-  same(await store.items(log, { kind: 'unread', limit: 2 }), unread, 2);
-  same(await store.items(log, { kind: 'gate' }), gate);
-  same(
-    await store.items(log, { kind: 'gate', read: true }),
+  await check({ kind: 'unread' }, unread);
+  await check({ kind: 'unread', limit: 2 }, unread);
+  await check({ kind: 'gate' }, gate);
+  await check(
+    { kind: 'gate', read: true },
     gate.filter((item) => item.state === 'closed' && !unread.includes(item)),
   );
-  same(await store.items(log, { kind: 'latest', limit: 3 }), newest(all), 3);
-  same(await store.items(log, { kind: 'latest', limit: 1000 }), newest(all));
+  await check({ kind: 'latest', limit: 3 }, newest(all));
+  await check({ kind: 'latest', limit: 1000 }, newest(all));
   for (const name of CONVERSATIONS) {
     const me = conversation(name);
-    same(
-      await store.items(log, { kind: 'open', conversation: me }),
+    await check(
+      { kind: 'open', conversation: me },
       alive.filter((item) => [ANYONE, me].includes(item.audience)),
     );
-    same(
-      await store.items(log, { kind: 'unread', conversation: me }),
+    await check(
+      { kind: 'unread', conversation: me },
       unread.filter((item) => owner(item) === me),
     );
-    same(
-      await store.items(log, { kind: 'gate', conversation: me }),
+    await check(
+      { kind: 'gate', conversation: me },
       gate.filter((item) => owner(item) === me || owner(item) === ANYONE),
     );
   }
   for (const key of KEYS)
-    same(
-      await store.items(log, { kind: 'key', key }),
+    await check(
+      { kind: 'key', key },
       alive.filter((item) => item.state === 'open' && item.notification.key === key),
     );
   const carriers = new Set(records.flatMap(({ body }) => (isType(body, 'carrier_offered') ? [body.carrier] : [])));
   for (const carrier of [...carriers, 'nobody'])
-    same(
-      await store.items(log, { kind: 'carrier', carrier: carrierId(carrier) }),
-      oldest(all.filter(carriedBy(carrierId(carrier)))),
-    );
-  same(await store.items(log, { kind: 'ids', ids: ids(...IDS) }), oldest(all));
+    await check({ kind: 'carrier', carrier: carrierId(carrier) }, oldest(all.filter(carriedBy(carrierId(carrier)))));
+  await check({ kind: 'ids', ids: ids(...IDS) }, oldest(all));
 }
 
 const owner = (item: Item): ConversationId => item.takenBy ?? item.audience;

@@ -129,10 +129,11 @@ function checkValue(call: string, path: string, value: unknown, rule: Rule): voi
   }
   if ('methods' in rule) {
     if (rule.or !== undefined && isName(value)) return;
-    const has = (name: string): boolean => typeof (value as Readonly<Record<string, unknown>>)[name] === 'function';
-    if (typeof value !== 'object' || value === null || !rule.methods.every(has))
-      throw bad(`${call}: ${path} must be ${describe(rule)}, got ${shown(value)}`, path);
-    return;
+    const lacks = (name: string): boolean => typeof (value as Readonly<Record<string, unknown>>)[name] !== 'function';
+    const missing = typeof value === 'object' && value !== null ? rule.methods.filter(lacks) : rule.methods;
+    if (missing.length === 0) return;
+    const partial = missing.length < rule.methods.length ? ` without ${missing.map((name) => `${name}()`).join(', ')}` : '';
+    throw bad(`${call}: ${path} must be ${describe(rule)}, got ${shown(value)}${partial}`, path);
   }
   if ('kinds' in rule) {
     if (!isObject(value)) throw bad(`${call}: ${path} must be ${describe(rule)}, got ${shown(value)}`, path);

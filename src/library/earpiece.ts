@@ -29,6 +29,7 @@ import { checkFolder } from './folder.ts';
 import { closeInner, keepInner, mustBeOpen } from './inner.ts';
 import { addressOf, fullName, logNamed } from './names.ts';
 import { NOTIFICATION } from './notification-table.ts';
+import { STORE_METHODS } from './store-methods.ts';
 import { Tasks } from './tasks.ts';
 
 export type OpenOptions = {
@@ -76,7 +77,7 @@ export type Active = {
 };
 
 const OPEN: Table<OpenOptions> = {
-  db: { methods: ['append', 'read', 'items'], like: 'an open store', or: 'name' },
+  db: { methods: STORE_METHODS, like: 'an open store', or: 'name' },
   cwd: 'name',
   env: { each: 'text' },
   policy: { keys: Object.fromEntries(Object.keys({ ...DEFAULT_POLICY, wakeQuiet: 0 }).map((key) => [key, 'any' as const])) },

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { proves } from '../../e2e/verifies.ts';
 import { EarpieceError } from '../core/errors.ts';
+import { memoryStore } from '../entries/store.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
 import { openEarpiece, type Conversation, type Earpiece } from './index.ts';
 
@@ -119,6 +120,11 @@ describe('misuse that the compiler does not detect', () => {
       'db must be a text that is not blank or an open store, got 5',
     ],
     ['an object that is not a store', () => openEarpiece({ db: any({}) }), 'or an open store, got an object'],
+    [
+      'a store without two of its methods',
+      () => openEarpiece({ db: any(Object.assign(memoryStore(), { forget: undefined, verify: undefined })) }),
+      'or an open store, got an object without forget(), verify()',
+    ],
     ['a database that is true', () => openEarpiece({ db: any(true) }), 'or an open store, got true'],
     ['a clock without now()', () => openEarpiece({ db: 'memory:', clock: any(5) }), 'clock must be an object with now(), got 5'],
     [
@@ -594,4 +600,19 @@ it('events, tasks and mutes belong to the project of the folder', async () => {
   await ear.queue('coder', { message: 'x', kind: 'ci.failed' });
   expect((await coder.toolResult({ id: 'call_1', content: 'x' })).text).toBe('x');
   expect((await ear.active()).map(({ address }) => address)).toEqual(['shop/coder#main']);
+});
+
+it('a result or a message without content is only its notifications', async () => {
+  await ear.queue('coder', { message: 'CI failed' });
+  const result = await coder.toolResult({ id: 'call_1', content: '' });
+  expect([result.text, result.text.includes('CI failed')]).toEqual([result.view, true]);
+  await ear.queue('coder', { message: 'CI passed' });
+  const message = await coder.userMessage('');
+  expect([message.text, message.text.includes('CI passed')]).toEqual([message.view, true]);
+});
+
+it('a notification that waits for no turns is refused, and the error names the number', async () => {
+  await expect(ear.queue('coder', { message: 'x', deliver: { afterTurns: 0 } })).rejects.toThrow(
+    'deliver.afterTurns 0: must be a whole number of turns of at least 1',
+  );
 });

@@ -45,7 +45,7 @@ export type Carried = {
   readonly records: readonly Stored[];
   /** The frame with the delivered notifications. Undefined if the carrier took nothing. */
   readonly view?: SentView;
-  /** The carrier's content followed by the view, for APIs that take one text. */
+  /** The carrier's content, an empty line and the view, for APIs that take one text. Only the view if the content is empty. */
   readonly text: string;
 };
 
@@ -159,7 +159,11 @@ export class Conversation {
       const content = String((carrier as { readonly content: unknown }).content);
       if (made?.view === undefined) return { records: appended.records, text: content };
       await this.#contact.carried(made.explains);
-      return { records: appended.records, view: made.view, text: `${content}\n\n${made.view.text}` };
+      return {
+        records: appended.records,
+        view: made.view,
+        text: content === '' ? made.view.text : `${content}\n\n${made.view.text}`,
+      };
     }
   }
 

@@ -32,7 +32,7 @@ test('ARCHITECTURE.md has a line for each room, and the picture shows each room'
 
 test('files that ARCHITECTURE.md names exist', () => {
   const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
-  const named = [...page.matchAll(/`((?:src|e2e|contracts)\/[\w./-]+)`/gu)].map(([, file = '']) => file);
+  const named = [...page.matchAll(/`((?:src|e2e|contracts|console)\/[\w./-]+)`/gu)].map(([, file = '']) => file);
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });

@@ -412,11 +412,6 @@ describe('stores and sources refuse', () => {
     ['a draft without a type', () => touches(any({})), 'touches: the type of the draft must be a text, got undefined'],
     ['no records to replay', () => replay(any(undefined)), 'replay: records must be a list, got undefined'],
     [
-      'a subscriber without a file',
-      () => readSubscriber(any(undefined)),
-      'readSubscriber: the path must be a text, got undefined',
-    ],
-    [
       'a contract without a test runner',
       async () => runStoreContract('mine', { make: () => memoryStore() }, any(undefined)),
       'runStoreContract: the third argument has no describe(); pass { describe, test } of node:test or of vitest',

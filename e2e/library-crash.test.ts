@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'vitest';
 import { openEarpiece } from '../src/index.ts';
@@ -71,4 +72,21 @@ verifies(
       expect((await coder.userMessage('go on')).text).toBe('go on');
       expect(await coder.refuse('deploy')).toBeUndefined();
     }),
+);
+
+verifies('library:unavailable', 'a locked database loses no notification: the next result after the lock carries it', () =>
+  withFolder(async (folder) => {
+    const db = join(folder, 'a.db');
+    await using ear = await openEarpiece({ db });
+    const coder = ear.conversation('shop/coder');
+    await coder.userMessage('hello');
+    await ear.queue('shop/coder', { message: 'the build failed' });
+    const lock = new DatabaseSync(db);
+    lock.exec('BEGIN EXCLUSIVE');
+    const failed = await coder.toolResult({ id: 'call_1', content: 'ok' }).catch((error: unknown) => error);
+    expect(failed).toMatchObject({ code: 'store_unavailable', data: { written: false } });
+    lock.exec('ROLLBACK');
+    lock.close();
+    expect((await coder.toolResult({ id: 'call_2', content: 'ok' })).text).toMatch(/the build failed/u);
+  }),
 );

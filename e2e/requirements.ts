@@ -231,7 +231,10 @@ export const REQUIREMENTS = {
   },
 
   // Delivery.
-  'delivery:once': { behaviour: 'If your program owns the transcript, a notification is delivered exactly once.' },
+  'delivery:once': {
+    behaviour:
+      'If your program owns the transcript, each delivered notification is in exactly one record of the log, and never in a second message.',
+  },
   'delivery:everything-due': {
     behaviour:
       'Every due notification is delivered once, in the next carrier that has room. Beyond the budget, a summary counts info and warnings instead.',
@@ -1216,6 +1219,14 @@ export const REQUIREMENTS = {
   'library:gate': {
     behaviour:
       'In a loop of the library, the next user message or the end of the batch marks a refused critical notification or cancel as read. A call that begins at least 1 s after the last refusal has the same effect.',
+  },
+  'library:rebuild': {
+    behaviour:
+      'A killed loop loses and repeats no notification if its next process adds the messages of transcript() that the loop had not saved.',
+  },
+  'library:unavailable': {
+    behaviour:
+      'If the database does not answer, toolResult rejects with store_unavailable, and the notifications arrive with a later message.',
   },
   'library:receipt': { behaviour: 'A program can wait until a notification is delivered, is read or has ended in another way.' },
   'package:layers': {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { COMPILED } from '../../e2e/compiled.ts';
+import { proves } from '../../e2e/verifies.ts';
 
 const here = import.meta.dirname;
 const examples = readdirSync(here).filter(
@@ -15,10 +16,20 @@ afterAll(() => rmSync(home, { recursive: true }));
 const env = { PATH: process.env['PATH'], TMPDIR: home, HOME: home, ...COMPILED };
 
 test('the folder has library examples', () => {
-  expect(examples).toEqual(['agent.ts', 'events.ts', 'gateway.ts', 'own-loop.ts', 'producer.ts', 'receipt.ts', 'server.ts']);
+  expect(examples).toEqual([
+    'agent.ts',
+    'events.ts',
+    'gateway.ts',
+    'own-loop.ts',
+    'producer.ts',
+    'receipt.ts',
+    'saved-loop.ts',
+    'server.ts',
+  ]);
 });
 
 test.each(examples)('%s prints its documented output', (name) => {
+  if (name === 'saved-loop.ts') proves('library:rebuild');
   const ran = spawnSync(process.execPath, ['--import', join(here, 'from-source.ts'), join(here, name)], {
     encoding: 'utf8',
     env,

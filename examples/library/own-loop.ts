@@ -1,7 +1,7 @@
 // Your own loop: notifications arrive in the messages that your program sends to the model anyway. You need two calls at the
 // start, and four in the loop.
 import assert from 'node:assert/strict';
-import { openEarpiece } from 'earpiece';
+import { EarpieceError, openEarpiece } from 'earpiece';
 
 await using ear = await openEarpiece({ db: 'memory:' });
 const coder = ear.conversation('coder');
@@ -28,18 +28,30 @@ assert.equal(sent.filter((message) => message.includes('The build failed')).leng
 // #region loop
 /** A message from the user begins a turn. */
 async function user(content: string): Promise<void> {
-  const { text } = await coder.userMessage(content);
+  const { text } = await orPlain(coder.userMessage(content), { text: content });
   toModel('user', text);
 }
 
 /** Runs the tool calls of one answer of the model. */
 async function batch(...names: readonly string[]): Promise<void> {
   for (const name of names) {
-    const refusal = await coder.refuse(name);
-    const { text } = refusal ?? (await coder.toolResult({ id: `call_${sent.length}`, content: await run(name) }));
+    const refusal = await orPlain(coder.refuse(name), undefined);
+    const { text } = refusal ?? (await resultOf(`call_${sent.length}`, await run(name)));
     toModel(name, text);
   }
-  await coder.batchEnded();
+  await orPlain(coder.batchEnded(), undefined);
+}
+
+async function resultOf(id: string, content: string): Promise<{ readonly text: string }> {
+  return orPlain(coder.toolResult({ id, content }), { text: content });
+}
+
+/** If the database does not answer, your loop continues without notifications. They arrive with a later message. */
+async function orPlain<T, P>(call: Promise<T>, plain: P): Promise<T | P> {
+  return call.catch((error: unknown) => {
+    if (error instanceof EarpieceError && error.code === 'store_unavailable') return plain;
+    throw error;
+  });
 }
 // #endregion
 

@@ -24,7 +24,10 @@ export type ConversationOptions = {
   /** The name of the program that runs the loop, for `earpiece agents`. */
   readonly host?: string;
   readonly hostVersion?: string;
-  /** Whether the model has a tool `get_notifications` that you answer with `notifications()`. */
+  /**
+   * Whether the model has a tool `get_notifications` that you answer with `notifications()`. A message that only counts some
+   * notifications then names this tool.
+   */
   readonly pulls?: boolean;
   /** Whether this process runs several conversations, each of which may end before the process. */
   readonly shared?: boolean;
@@ -40,7 +43,7 @@ export type Message = {
   readonly view: string | undefined;
   /** The ids of the notifications in the message. */
   readonly ids: readonly string[];
-  /** The position of the message in the log. */
+  /** The position of the message in the log. Save it with the message: after a crash, `transcript()` has the unsaved messages. */
   readonly seq: number;
 };
 
@@ -151,8 +154,8 @@ const OFFER: Table<OfferOptions> = { at: CONTACT_POINTS, on: 'text', maxChars: '
 
 /**
  * A conversation has two ways to deliver notifications. If your program writes the transcript, `userMessage` and `toolResult`
- * return each message with its notifications, and each notification is in exactly one message. If another program writes the
- * transcript, `offer` leases due notifications until you confirm or release them.
+ * return each message with its notifications, and each notification is in exactly one message of the log. If another program
+ * writes the transcript, `offer` leases due notifications until you confirm or release them.
  */
 export class Conversation {
   /** `project/agent#conversation`. */
@@ -262,7 +265,10 @@ export class Conversation {
     return { text: view?.text, ids: view?.items.flatMap(({ ids }) => ids) ?? [], decisions };
   }
 
-  /** Yields the records of the conversation, oldest first. A fork begins with the records of its parent. */
+  /**
+   * Yields the records of the conversation, oldest first. A fork begins with the records of its parent. The records of the types
+   * `chat_request` and `tool_call_response` are the messages of your loop. After a crash, add the messages that you had not saved.
+   */
   transcript(): AsyncIterable<Stored> {
     mustBeOpen(this.#inner.inbox);
     return this.#inner.inbox.transcript(this.#inner);

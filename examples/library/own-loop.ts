@@ -46,7 +46,7 @@ async function resultOf(id: string, content: string): Promise<{ readonly text: s
   return orPlain(coder.toolResult({ id, content }), { text: content });
 }
 
-/** If the database does not answer, your loop continues without notifications. They arrive with a later message. */
+/** If the database does not answer, your loop continues without notifications. The notifications arrive with a later message. */
 async function orPlain<T, P>(call: Promise<T>, plain: P): Promise<T | P> {
   return call.catch((error: unknown) => {
     if (error instanceof EarpieceError && error.code === 'store_unavailable') return plain;

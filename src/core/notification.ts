@@ -369,9 +369,15 @@ function checkDeliver(
   refuse: (field: string, value: unknown, allowed: string) => never,
 ): Deliver | undefined {
   if (deliver === undefined) return undefined;
-  if (typeof deliver === 'string' && MOMENTS.includes(deliver)) return deliver;
+  if (typeof deliver === 'string')
+    return MOMENTS.includes(deliver)
+      ? deliver
+      : refuse('deliver', deliver, `must be one of ${MOMENTS.join(', ')}, {at}, {inMs}, {afterTurns} or {afterTool}`);
   if (typeof deliver === 'object' && deliver !== null) {
-    if ('at' in deliver && isTime(deliver.at)) return { at: deliver.at };
+    const at = 'inMs' in deliver ? now + deliver.inMs : 'at' in deliver ? deliver.at : undefined;
+    if (at !== undefined && at - now > MAX_DELAY.ms)
+      refuse('deliver', deliver, `must be at most ${MAX_DELAY.text} from now; write an earlier time`);
+    if (at !== undefined && isTime(at)) return { at };
     if ('afterTurns' in deliver) {
       const { afterTurns } = deliver;
       if (Number.isInteger(afterTurns) && afterTurns > 0) return { afterTurns };

@@ -154,8 +154,8 @@ const OFFER: Table<OfferOptions> = { at: CONTACT_POINTS, on: 'text', maxChars: '
 
 /**
  * A conversation has two ways to deliver notifications. If your program writes the transcript, `userMessage` and `toolResult`
- * return each message with its notifications, and each notification is in exactly one message of the log. If another program
- * writes the transcript, `offer` leases due notifications until you confirm or release them.
+ * return each message with its notifications. Each notification is in exactly one message of the log. If another program writes
+ * the transcript, `offer` leases due notifications until you confirm or release them.
  */
 export class Conversation {
   /** `project/agent#conversation`. */

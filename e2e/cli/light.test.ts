@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 1_074, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 922, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 942, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 1_080, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 930, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 950, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_509,
+        kb: 1_520,
         packages: [
           'commander',
           'hono',

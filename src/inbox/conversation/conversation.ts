@@ -150,7 +150,7 @@ export class Conversation {
     for (let tries = 0; ; tries++) {
       const made = tries < TRIES ? await this.#compose({ ...options, leased: false, claim }) : undefined;
       const loaded = made?.view === undefined ? own : own.with(at, { ...carrier, ...loadOf(made, made.view) });
-      const closings = made === undefined ? [] : [...closedAtOnce(made.closings), ...(await this.#olderThan(made))];
+      const closings = made === undefined ? [] : await this.#closingsOf(made);
       const appended = await this.inbox.store.append(this.log, [...claim.releases(), ...closings, ...loaded]);
       if (appended.kind !== 'appended') {
         await claim.after(appended, made?.items ?? []);
@@ -287,8 +287,11 @@ export class Conversation {
     await this.answered(at);
   }
 
-  #olderThan(made: Composed): Promise<readonly ClosedRecord[]> {
-    return olderClosings(this.inbox.store, { log: this.log, id: this.id, contact: this.#contact }, takenOf(made));
+  /** Returns the records that close the items of the plan, and the older states that the plan does not close itself. */
+  async #closingsOf(made: Composed): Promise<readonly ClosedRecord[]> {
+    const closed = closedAtOnce(made.closings);
+    const receiver = { log: this.log, id: this.id, contact: this.#contact, closed: closed.flatMap(({ ids }) => ids) };
+    return [...closed, ...(await olderClosings(this.inbox.store, receiver, takenOf(made)))];
   }
 
   #compose(composing: Composing): Promise<Composed> {

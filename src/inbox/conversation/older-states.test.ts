@@ -55,6 +55,22 @@ describe.each(STORES)('an older state over $name', ({ open }) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  it.each([
+    ['waits for a time', { deliver: { inMs: 3_600_000 } }],
+    ['waits for turns', { deliver: { afterTurns: 5 } }],
+    ['has expired', { ttlMs: 1_000 }],
+    ['is known already', { about: 'file:/a' }],
+  ])('that %s does not keep a message from its newer state', async (_, more) => {
+    await queue('red', more);
+    await queue('green');
+    now += 5_000;
+    const request = { type: 'chat_request', content: 'hello', source: 'user' } as const;
+    const { view } = await talk().carry(request, { at: 'turn_start', known: { 'file:/a': now + 1_000 } });
+    expect(view?.text).toContain('CI is green');
+    expect(await receipt('green')).toBe('delivered');
+    expect(await receipt('red')).not.toBe('queued');
+  });
+
   it.each(['too_big', 'late', 'cancelled'] as const)(
     'is delivered if the offer of the newer state is released as %s and the newer state then ends',
     async (reason) => {

@@ -1,7 +1,7 @@
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { because } from '../../core/cause.ts';
 import { isFor, type Item } from '../../core/items.ts';
-import { isInterrupt, stateKeyOf } from '../../core/notification.ts';
+import { isInterrupt, stateKeyOf, type NotificationId } from '../../core/notification.ts';
 import type { Store } from '../../core/ports.ts';
 import type { ClosedRecord, Draft } from '../../core/records.ts';
 import type { Contact } from './contact.ts';
@@ -17,6 +17,8 @@ type Receiver = {
   readonly contact: Pick<Contact, 'purpose'>;
   /** Whether the delivery may be reopened. Older interrupts then stay open until the next plan (see `overtaken`). */
   readonly mayReopen?: boolean;
+  /** The items that another record of the same append closes. */
+  readonly closed?: readonly NotificationId[];
 };
 
 /** Appends the records that confirm a delivery, and closes the open older states. `newer`: the delivered items. */
@@ -39,7 +41,7 @@ export async function appendDelivery(
  */
 export async function olderClosings(
   store: Store,
-  { log, id, contact, mayReopen = false }: Receiver,
+  { log, id, contact, mayReopen = false, closed = [] }: Receiver,
   newer: readonly Item[],
 ): Promise<readonly ClosedRecord[]> {
   const states = newer.filter(({ notification }) => stateKeyOf(notification) !== undefined).toSorted((a, b) => a.seq - b.seq);
@@ -48,7 +50,10 @@ export async function olderClosings(
   const found = (await Promise.all(keys.map((key) => store.items(log, { kind: 'key', key })))).flat();
   const older = found.filter(
     (item) =>
-      item.state === 'open' && !(mayReopen && isInterrupt(item.notification)) && states.some((state) => replaces(state, item)),
+      item.state === 'open' &&
+      !closed.includes(item.id) &&
+      !(mayReopen && isInterrupt(item.notification)) &&
+      states.some((state) => replaces(state, item)),
   );
   if (older.length === 0) return [];
   const purpose = await contact.purpose();

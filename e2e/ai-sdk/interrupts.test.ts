@@ -169,6 +169,34 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
     expect(desk.requests).toHaveLength(2);
   });
 
+  it('a tool that is called after a cancel returns its own result in the same turn', async () => {
+    proves('ai-sdk:interrupt');
+    desk = await Desk.start(major, api, [
+      { says: [call('call_1', 'waits')] },
+      { says: [call('call_2', 'undo')] },
+      { says: [text('Done.')] },
+    ]);
+    const { sdk, ear } = desk;
+    const aborted: (boolean | undefined)[] = [];
+    const tools = {
+      waits: sdk.tool({
+        inputSchema: z.object({}),
+        execute: async (): Promise<string> => {
+          await desk.queue('ENOUGH of that', { action: 'cancel' });
+          return new Promise(() => {});
+        },
+      }),
+      undo: sdk.tool({
+        inputSchema: z.object({}),
+        execute: async (_input, { abortSignal }) => `undone ${aborted.push(abortSignal?.aborted)}`,
+      }),
+    };
+    desk.ask('Wait.');
+    await ear.run(sdk.streamText, desk.options(tools));
+    expect(aborted).toEqual([false]);
+    desk.check(['ENOUGH', 'aborted by an interrupt', 'undone 1']);
+  });
+
   it("the caller's own abort keeps the partial text", async () => {
     desk = await Desk.start(major, api, [
       {

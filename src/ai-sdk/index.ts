@@ -55,7 +55,7 @@ export class AiSdk {
     this.#trouble = (error) => this.#reportOnce('no notifications', `gets no notifications: ${reasonOf(error, mustBeOpen)}`);
     const state = stateOf(conversation, this.#trouble);
     this.#state = state;
-    this.#calls = { carriers: state.carriers, stop: () => state.run?.stopTools ?? new AbortController().signal };
+    this.#calls = { carriers: state.carriers, stop: () => state.run?.stopTools() ?? new AbortController().signal };
     this.#pull = pulls ? getNotifications(this.#calls) : undefined;
   }
 

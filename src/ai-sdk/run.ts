@@ -57,7 +57,7 @@ export class Run<M extends Message, R> {
   readonly #call: Call<CallOptions, R>;
   readonly #onResult: RunOptions<M, R>['onResult'];
   readonly #transcript: Transcript<M>;
-  readonly #stopTools = new AbortController();
+  #stopTools = new AbortController();
   #request = new AbortController();
   /** Whether an interrupt may abort the current step. After an interrupt, the model first finishes one step. */
   #mayAbort = true;
@@ -77,7 +77,9 @@ export class Run<M extends Message, R> {
     carriers.parts = keepsParts(typeof options.model === 'string' ? '' : (options.model?.provider ?? ''));
   }
 
-  get stopTools(): AbortSignal {
+  /** Returns the stop signal for a call that begins now. An earlier interrupt stops only the calls that ran at its time. */
+  stopTools(): AbortSignal {
+    if (this.#stopTools.signal.aborted) this.#stopTools = new AbortController();
     return this.#stopTools.signal;
   }
 

@@ -5,7 +5,7 @@ import { Carriers } from './carriers.ts';
 export type State = {
   readonly carriers: Carriers;
   /** The running turn. */
-  run: { readonly stopTools: AbortSignal } | undefined;
+  run: { readonly stopTools: () => AbortSignal } | undefined;
 };
 
 /** The states of each inbox, by address. A state lives as long as one of its adapters, its tools or its turn. */

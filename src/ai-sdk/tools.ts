@@ -18,7 +18,7 @@ export class ToolRefused extends Error {
 /** The carriers and the stop signal of the run to which wrapped tools belong. */
 export type Calls = {
   readonly carriers: Carriers;
-  /** The signal for running tools, which aborts when an interrupt asks the agent to cancel or pause. */
+  /** Returns the signal for a call that begins now. The signal aborts when an interrupt asks the agent to cancel or pause. */
   readonly stop: () => AbortSignal;
 };
 
@@ -39,26 +39,29 @@ export function wrap(name: string, given: SdkTool, { carriers, stop }: Calls, { 
   if (given.execute === undefined) return given;
   const tool = given as unknown as Required<CallableTool>;
 
-  /** Begins the call, or throws the error that the SDK turns into the call's answer. */
-  async function enter({ toolCallId, messages }: ToolCallOptions): Promise<void> {
+  /** Begins the call and returns its stop signal, or throws the error that the SDK turns into the call's answer. */
+  async function enter({ toolCallId, messages }: ToolCallOptions): Promise<AbortSignal> {
     const { conversation } = carriers;
+    const stopped = stop();
     await carriers.asked(messages);
     const refusal = gated ? await carriers.try(() => conversation.refuse({ on: name })) : undefined;
-    if (refusal === undefined) return carriers.begin(toolCallId);
-    carriers.refused(toolCallId, refusal.offer);
-    throw new ToolRefused(refusal.text);
+    if (refusal !== undefined) {
+      carriers.refused(toolCallId, refusal.offer);
+      throw new ToolRefused(refusal.text);
+    }
+    carriers.begin(toolCallId);
+    return stopped;
   }
 
-  const optionsOf = (options: ToolCallOptions): ToolCallOptions => ({
+  const optionsOf = (options: ToolCallOptions, stopped: AbortSignal): ToolCallOptions => ({
     ...options,
-    abortSignal: AbortSignal.any([stop(), ...(options.abortSignal ? [options.abortSignal] : [])]),
+    abortSignal: AbortSignal.any([stopped, ...(options.abortSignal ? [options.abortSignal] : [])]),
   });
 
   async function one(input: unknown, options: ToolCallOptions): Promise<unknown> {
-    await enter(options);
+    const stopped = await enter(options);
     try {
-      const made = untilStopped(stop(), async () => lastOf(tool.execute(input, optionsOf(options))));
-      const output = await made;
+      const output = await untilStopped(stopped, async () => lastOf(tool.execute(input, optionsOf(options, stopped))));
       carriers.landed(options.toolCallId);
       return output;
     } catch (error) {
@@ -67,9 +70,9 @@ export function wrap(name: string, given: SdkTool, { carriers, stop }: Calls, { 
   }
 
   async function* several(input: unknown, options: ToolCallOptions): AsyncGenerator {
-    await enter(options);
+    const stopped = await enter(options);
     try {
-      yield* tool.execute(input, optionsOf(options)) as AsyncIterable<unknown>;
+      yield* tool.execute(input, optionsOf(options, stopped)) as AsyncIterable<unknown>;
       carriers.landed(options.toolCallId);
     } catch (error) {
       throw await carriers.failed(options.toolCallId, name, error);

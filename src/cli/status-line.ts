@@ -3,13 +3,15 @@
  * agent runs this command often, so it loads as little as a hook call without an answer.
  */
 import type { Env } from '../config/places.ts';
+import type { LEVELS } from '../core/notification.ts';
 import { systemProcesses } from '../inbox/presence/processes.ts';
 import { conversationOfSession } from '../inbox/presence/session-id.ts';
 import { openLevels } from '../stores/sqlite/glance.ts';
 import { databaseOf, hosts } from './hook-glance.ts';
 import { inputAtOnce } from './hook-input.ts';
 
-const LEVELS = ['info', 'warning', 'error', 'critical'];
+/** A copy that the compiler compares, because an import would load another module at each call. */
+const NAMES: typeof LEVELS = ['info', 'warning', 'error', 'critical'];
 
 /**
  * Returns the line about open notifications for the status line of Claude Code. The line is empty if nothing is open and no
@@ -34,7 +36,7 @@ export function statusLine(words: readonly string[], env: Env): string {
 export function lineOf(counts: readonly number[], gates: number): string {
   const all = counts.reduce((sum, count) => sum + count, 0);
   const high = counts.findLastIndex((count) => count > 0);
-  const worst = high > 0 ? ` (${counts[high]} ${LEVELS[high]})` : '';
+  const worst = high > 0 ? ` (${counts[high]} ${NAMES[high]})` : '';
   const parts = [...(all > 0 ? [`${all} open${worst}`] : []), ...(gates > 0 ? ['stopped'] : [])];
   return parts.length === 0 ? '' : `earpiece: ${parts.join(', ')}\n`;
 }

@@ -7,6 +7,10 @@ import { checkExpiry, endOfLifetime, isTime, MAX_DELAY } from './lifetime.ts';
 /** The id of a notification, unique in its log. The producer chooses this id as an idempotency key, or the inbox makes the id. */
 export type NotificationId = string & { readonly __brand: 'NotificationId' };
 
+/**
+ * The levels, the least severe first. Stores keep a level as its index in this list. Only append to the list, because any other
+ * change gives stored notifications another level.
+ */
 export const LEVELS = ['info', 'warning', 'error', 'critical'] as const;
 export type Level = (typeof LEVELS)[number];
 export const levelRank = (level: Level): number => LEVELS.indexOf(level);

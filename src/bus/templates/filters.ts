@@ -3,6 +3,7 @@
  * undefined. Keyword arguments come last, as a Map.
  */
 import { encode } from '@toon-format/toon';
+import type { Severity } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 
 export type Filter = (value: unknown, ...more: readonly unknown[]) => string;
@@ -88,10 +89,20 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
   return clock.format;
 }
 
+const HAS_PREFIX: Readonly<Record<Severity, boolean>> = {
+  debug: false,
+  info: false,
+  warning: true,
+  error: true,
+  critical: true,
+};
+
 /** Returns the prefix for the severity of an event or a notification, or for a severity itself. */
 export function severityPrefix(value: unknown): string {
   const severity: unknown = value instanceof Map ? (value.get('severity') ?? value.get('level')) : value;
-  return severity === 'critical' || severity === 'error' || severity === 'warning' ? `!${severity}:` : '';
+  return typeof severity === 'string' && Object.hasOwn(HAS_PREFIX, severity) && HAS_PREFIX[severity as Severity]
+    ? `!${severity}:`
+    : '';
 }
 
 /**

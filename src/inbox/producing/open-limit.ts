@@ -1,6 +1,6 @@
 import type { LogKey } from '../../core/address.ts';
 import { isKept } from '../../core/filter.ts';
-import { formatKind, levelRank, type NotificationId } from '../../core/notification.ts';
+import { formatKind, levelRank, type Level, type NotificationId } from '../../core/notification.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { Ids, Store } from '../../core/ports.ts';
 import { queuedRecord } from '../../core/records.ts';
@@ -56,7 +56,8 @@ export class OpenLimit {
     }
     const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
     // The summary of dropped errors is itself an error. No budget summarizes an error, so the agent always reads this summary.
-    const level = [...counts.keys()].some((kind) => / (?:error|critical)$/u.test(kind)) ? 'error' : 'warning';
+    const isHigh = (kind: string): boolean => levelRank(kind.slice(kind.lastIndexOf(' ') + 1) as Level) >= levelRank('error');
+    const level = [...counts.keys()].some(isHigh) ? 'error' : 'warning';
     const what = [...counts].map(([kind, n]) => `${n} ${kind.replace(' ', ' (')})`).join(', ');
     // If a carrier has taken one of these items since, this append drops no item. The next count checks the limit again.
     await store.append(log, [

@@ -4,6 +4,7 @@
  * fully.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import type { LEVELS } from '../../core/notification.ts';
 
 /** The major version of the schema for which the query is written (see `migrations.ts`). */
 const MAJOR = 1;
@@ -121,6 +122,10 @@ export const OPEN_LEVELS = `
     WHERE b.machine = ?1 AND b.pid = ?2 AND b.started_at = ?3 AND b.conversation = ?4
       AND i.gate = 1 AND coalesce(i.taken_by, i.audience) IN ('', b.conversation)`;
 
+/** One number for each level. */
+type Counts = PerLevel<typeof LEVELS>;
+type PerLevel<Levels extends readonly unknown[]> = { -readonly [At in keyof Levels]: number };
+
 export type OpenLevels = { readonly counts: readonly number[]; readonly gates: number };
 
 /**
@@ -137,7 +142,7 @@ export function openLevels({
     db = open(path);
     if (db === undefined) return undefined;
     const ask = db.prepare(OPEN_LEVELS);
-    const counts = [0, 0, 0, 0];
+    const counts: Counts = [0, 0, 0, 0];
     let gates = 0;
     for (const { machine, pid, startedAt } of processes)
       for (const row of ask.all(machine, pid, startedAt, conversation) as {

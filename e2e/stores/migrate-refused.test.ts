@@ -149,7 +149,7 @@ test('the printed command that goes back to a server has a placeholder that no s
     0,
     `To go back, with all later changes: earpiece migrate --from sqlite:${to} --to NEW_DATABASE`,
   ]);
-  await refused(['--from', from, '--to', file()], 6, /to go back: earpiece migrate --from \S+ --to NEW_DATABASE$/mu);
+  await refused(['--from', from, '--to', file()], 6, /To go back: earpiece migrate --from \S+ --to NEW_DATABASE$/mu);
 });
 
 test('after --cancel, the source accepts writes again and has everything, and the target no longer exists', async () => {

@@ -244,6 +244,8 @@ describe('the schema', () => {
   });
 
   it('a tool cannot use the names of the protocol', () => {
-    expect(() => stage([puppet({ parameters: { properties: { id: {} } } })])).toThrow('the parameters id have reserved names; choose other names than');
+    expect(() => stage([puppet({ parameters: { properties: { id: {} } } })])).toThrow(
+      'the parameters id have reserved names; choose other names than',
+    );
   });
 });

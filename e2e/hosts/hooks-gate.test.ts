@@ -85,8 +85,8 @@ describe.for(HOOKED)('$client with hooks', ({ client }) => {
       script: [{ calls: [touch('first')] }, { calls: [touch('second')] }, { calls: [touch('third')] }, { text: 'ALL-DONE' }],
     });
     const counts = ['WORD-00', 'WORD-01', 'WORD-02', 'WORD-03'].map((word) => Math.max(told(killed, word), told(second, word)));
-    // The prompt carries the critical notification. The transcript or the next hook proves that the model has read it with the
-    // prompt, so Earpiece refuses no call.
+    // The prompt carries the critical notification. The transcript or the next hook proves that the model has read the
+    // notification with the prompt, so Earpiece refuses no call.
     expect(counts).toEqual([1, 1, 1, 1]);
     // Gemini CLI drops a prompt if the SessionStart hook adds text, so Earpiece adds no text at that hook.
     expect(told(second, 'FIRST-PROMPT')).toBe(1);

@@ -4,7 +4,10 @@ import { shortened } from '../core/checksum.ts';
 import type { Json } from '../core/json.ts';
 import type { Subscriber, SubscriberSet } from './subscriber.ts';
 
-/** Finds the subscribers that listen to a type, or withdraw at a type. The result for each type is cached. */
+/**
+ * Finds the subscribers that listen to an event type, or that withdraw notifications at events of this type. The result for
+ * each type is cached.
+ */
 export class TypeIndex {
   readonly #listening: ByType;
   readonly #withdrawn: ByType;

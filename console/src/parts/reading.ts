@@ -80,7 +80,8 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
       const { top, height } = wanted.getBoundingClientRect();
       const box = element.getBoundingClientRect();
       element.scrollTop += top - box.top - Math.max(0, (box.height - height) / 2);
-      // The new position is stored now, so that a line that arrives before the browser's scroll event does not scroll back.
+      // The new position is stored now. Otherwise, a line that arrives before the browser's scroll event would restore the old
+      // position.
       anchors.current = anchorsIn(element);
       looked.current = { top: element.scrollTop, height: element.scrollHeight };
     },

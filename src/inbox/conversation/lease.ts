@@ -118,7 +118,7 @@ export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on:
           : []),
         ...readRecords(on.reads ?? [], id, on.by ?? 'get_notifications'),
       ];
-      // A notification that has ended since the offer, for example withdrawn, closes no older state.
+      // A notification that was closed after its offer, for example as withdrawn, supersedes no older state.
       const isLeased = ({ id: each }: Item): boolean => record.ids.includes(each) || record.summarizes?.includes(each) === true;
       const delivered = on.items.filter(
         (item) => !isLeased(item) || held.some((each) => each.id === item.id && each.state !== 'closed'),

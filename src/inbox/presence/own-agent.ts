@@ -18,7 +18,7 @@ const WORDS_OF_PATH = 8;
 
 /** Whether the process runs `earpiece chat` or `earpiece run`. `folderOf` returns the working folder of a process. */
 export function isOwnAgent({ pid, args }: Process, folderOf: (pid: number) => string | undefined = workingFolder): boolean {
-  // This check excludes almost every process without access to the file system.
+  // Without access to the file system, this check already excludes almost every process.
   if (!args.some((arg) => AGENT_COMMANDS.includes(arg))) return false;
   return startsOf(args).some((start) => {
     for (let end = start + 1; end < Math.min(args.length, start + 1 + WORDS_OF_PATH); end++) {

@@ -3,6 +3,7 @@
  * record is in `project/*`. `version` counts the records of one task in all logs, so that its history can be ordered.
  */
 import type { ConversationId } from '../core/address.ts';
+import { RECORD_TYPES } from '../core/record-types.ts';
 import type { Draft } from '../core/records.ts';
 import type { Interruption, Task, TaskActor, TaskExecution, TaskPriority, TaskStatus } from '../core/task.ts';
 
@@ -52,19 +53,7 @@ export type Fact =
       readonly message: string;
     };
 
-export const TASK_RECORDS = [
-  'task_created',
-  'task_edited',
-  'task_assigned',
-  'task_received',
-  'task_status_changed',
-  'task_execution_started',
-  'task_execution_taken',
-  'task_execution_interrupted',
-  'task_execution_recalled',
-  'task_execution_continued',
-  'task_execution_ended',
-] as const satisfies readonly Fact['type'][];
+export const TASK_RECORDS = RECORD_TYPES.filter((type): type is Fact['type'] => type.startsWith('task_'));
 
 export const isTaskRecord = (draft: Draft): boolean => (TASK_RECORDS as readonly string[]).includes(draft.type);
 

@@ -271,8 +271,8 @@ describe('the bridge of a plugin', () => {
     expect(await pushed('gate')).toEqual({ push: 'gate', session: 's1', up: false });
   });
 
-  it('confirms deliveries of an earlier process that the transcript proves', async () => {
-    await queue({ id: 'n1' });
+  /** Delivers through a process that dies without a confirmation. The session's transcript then proves the delivery. */
+  async function proveDelivery(): Promise<typeof bridge> {
     const dying = open(pi, openInbox(2));
     const own = bridge;
     bridge = dying;
@@ -281,6 +281,12 @@ describe('the bridge of a plugin', () => {
     bridge = own;
     bridge.receive({ do: 'seen', carrier: first.carrier ?? '', evidence: 'pi session entry 1', session: 's1', folder: FOLDER });
     expect(await ask({ kind: 'prompt' })).toMatchObject({ kind: 'nothing' });
+    return dying;
+  }
+
+  it('confirms deliveries of an earlier process that the transcript proves', async () => {
+    await queue({ id: 'n1' });
+    const dying = await proveDelivery();
     expect(await receipts('n1')).toEqual(['queued', 'offered', 'delivered', 'observed']);
     await dying.close();
   });
@@ -289,14 +295,7 @@ describe('the bridge of a plugin', () => {
     const state = { key: 'ci', supersede: true };
     await queue({ id: 'red', ...state });
     await queue({ id: 'green', ...state });
-    const dying = open(pi, openInbox(2));
-    const own = bridge;
-    bridge = dying;
-    const first = await ask({ kind: 'prompt' });
-    dead.add(2);
-    bridge = own;
-    bridge.receive({ do: 'seen', carrier: first.carrier ?? '', evidence: 'pi session entry 1', session: 's1', folder: FOLDER });
-    expect(await ask({ kind: 'prompt' })).toMatchObject({ kind: 'nothing' });
+    const dying = await proveDelivery();
     expect(await receipts('red')).toEqual(['queued', 'superseded']);
     await dying.close();
   });

@@ -92,7 +92,7 @@ function timeText(at: number): string {
   return Number.isNaN(date.getTime()) ? `${at} ms` : date.toISOString();
 }
 
-/** The fields of a record that explain it. */
+/** The fields of a record that say why it ended a notification or lowered a gate. */
 export type Explained = {
   /** Missing if a person or a program gave the reason, and in records from before 0.1.0. */
   readonly cause?: EndCause;

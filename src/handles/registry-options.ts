@@ -26,7 +26,7 @@ export type HandleSettings = {
   readonly folder: string;
   /** Gets the new view of a handle each time that the handle begins, changes or ends. */
   readonly onChange?: (view: HandleView) => void;
-  /** Called with errors outside of the handles, such as errors of the inbox or the log. Default: emits a process warning. */
+  /** Reports an error that belongs to no handle, such as an error of the inbox or the log. Default: emits a process warning. */
   readonly onTrouble?: (error: unknown) => void;
   /**
    * Whether to withdraw a notification before the answer that reports the same change is recorded. Set this option for a host

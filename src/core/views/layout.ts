@@ -27,7 +27,7 @@ export type Page = {
   /** Whether all or some items were sent before. Undefined if no item was sent before. */
   readonly repeated?: 'all' | 'some' | undefined;
   readonly items: readonly { readonly text: string; readonly about: About }[];
-  /** The text about the notifications that the page only counts, and their number. */
+  /** The notifications without a line: `count` is their number, and `text` describes them. */
   readonly more?: { readonly text: string; readonly count: number } | undefined;
 };
 

@@ -106,7 +106,7 @@ async function ask({ url, path, redirect, signal }: Question, before: Seen | und
   const { status, statusText, headers } = response;
   if (status === 304) {
     await response.body?.cancel();
-    // Without a known ETag, `before.answers` may be the text of a failure.
+    // Without a known ETag, the last answer may be a failure, which does not describe this answer.
     return { ...before, answers: before?.etag === undefined ? '304 Not Modified' : before.answers, fails: false };
   }
   const answers = `${status} ${statusText}`.trim();
